@@ -1,5 +1,4 @@
-"""ContextualBandit: regret beside rivals in worlds that nothing was tuned on, speed beside peers,
-and memory.
+"""ContextualBandit: regret of rivals in untuned worlds, speed of peers, and memory.
 
 Prints one JSON line. ε = 1, δ = 10⁻⁶, ours with its defaults. Regret is over that of uniform play,
 every round counted; see discreet/simulate/problems/contextual.py. Rivals (benchmarks/rivals) have
@@ -37,42 +36,40 @@ OURS = "discreet"
 SPARSE_RIVALS = ("linucb", "fliphat", "private_linucb")
 DENSE_RIVALS = ("linucb", "private_linucb")
 SLOW_WORLDS = 2
-"""In so many worlds, and with their usual settings, rivals play whose regressions take a minute
-each.
-"""
+"""Number of worlds of rivals whose regressions take a minute each, with their usual settings."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A kind of world, and what plays in it."""
+    """A kind of world, and the policies that play in it."""
 
     world: Callable[[int], World]
     horizon: int
     settings: dict[str, Any] = field(default_factory=dict)
-    """Of our learner."""
+    """Settings of discreet's learner."""
     rivals: tuple[str, ...] = DENSE_RIVALS
-    told: dict[str, Any] = field(default_factory=dict)
-    """What FLIPHAT is told besides."""
+    known: dict[str, Any] = field(default_factory=dict)
+    """Further settings of FLIPHAT."""
     worlds: int = 12
     slow: tuple[str, ...] = ()
     """Rivals that take a minute a world."""
 
 
 def sparse(features: int, horizon: int = 10**5, **world: Any) -> Case:
-    """Many features, of which some matter."""
+    """Return a case with many features, of which some matter."""
     many = features > 500
     return Case(
         lambda seed: SparseWorld.drawn(features, seed=seed, **world),
         horizon,
         rivals=SPARSE_RIVALS,
-        told={"relevant": world.get("relevant", 5)},
+        known={"relevant": world.get("relevant", 5)},
         worlds=6 if many else 12,
         slow=("linucb", "private_linucb") if many else (),
     )
 
 
 def dense(features: int, arms: int, horizon: int, **world: Any) -> Case:
-    """Few features, all of which matter, and contexts of length 1, which is known."""
+    """Return a case with few features, all of which matter, and contexts of known length 1."""
     return Case(
         lambda seed: DenseWorld.drawn(features, arms, seed=seed, **world),
         horizon,
@@ -81,7 +78,7 @@ def dense(features: int, arms: int, horizon: int, **world: Any) -> Case:
 
 
 def told_all(case: Case) -> Case:
-    """The same for a learner that is told that all features are relevant."""
+    """Return the case for a learner with the setting that all features are relevant."""
     return Case(case.world, case.horizon, settings={"relevant": "all"}, rivals=())
 
 
@@ -114,17 +111,17 @@ CASES: dict[str, Case] = {
 
 
 def best_settings(name: str, rival: str) -> dict[str, Any]:
-    """The settings of a rival that are best in other worlds of this kind."""
+    """Return a rival's settings with the least regret in other worlds of this kind."""
     case = CASES[name]
     if rival in case.slow:
         return {}
-    told = case.told if rival == "fliphat" else {}
+    known = case.known if rival == "fliphat" else {}
     with threadpool_limits(1):
-        return tuned(rival, case.world, case.horizon, TUNING_SEEDS) | told
+        return tuned(rival, case.world, case.horizon, TUNING_SEEDS) | known
 
 
 def regret(name: str, who: str, settings: dict[str, Any], seed: int) -> float:
-    """Of one run."""
+    """Return the regret of one run."""
     case = CASES[name]
     world = case.world(seed)
     with threadpool_limits(1):
@@ -139,7 +136,7 @@ def regret(name: str, who: str, settings: dict[str, Any], seed: int) -> float:
 
 
 def regrets(console: Console, quick: bool) -> dict[str, dict[str, Any]]:
-    """By case: ours, and those of rivals in the same worlds."""
+    """Return the regrets by case: of discreet, and of rivals in the same worlds."""
     pairs = (
         [] if quick else [(name, rival) for name, case in CASES.items() for rival in case.rivals]
     )
@@ -190,16 +187,14 @@ GROUPS, CALLS = 12, 40
 
 
 def require_peers() -> None:
-    """Refuse, before anything is measured, if a peer is missing."""
+    """Refuse to measure if a peer is missing."""
     missing = [name for name in ("mabwiser", "river") if find_spec(name) is None]
     if missing:
         sys.exit(f"{' and '.join(missing)} missing: python -m pip install --group peers")
 
 
 def speeds() -> dict[str, dict[str, float]]:
-    """Microseconds of single calls at 50 features and 20 arms, one row at a time, all arms
-    trained.
-    """
+    """Return microseconds of single calls at 50 features and 20 arms, with all arms trained."""
     from mabwiser.mab import MAB, LearningPolicy
     from river.bandit import LinUCBDisjoint
 
@@ -237,7 +232,7 @@ def speeds() -> dict[str, dict[str, float]]:
 
 
 def trained_learner(generator: np.random.Generator) -> ContextualBandit:
-    """A learner in the middle of a long block, with weights that were released."""
+    """Return a learner in the middle of a long block, with released weights."""
     learner = ContextualBandit(ARMS, FEATURES, 10**6, PRIVACY)
     while learner.releases < 5:
         people = generator.uniform(-1, 1, size=(min(learner.rounds_until_release, 10**4), FEATURES))
@@ -252,9 +247,7 @@ def microseconds_of(
     after: Callable[[int], object] | None = None,
     before: Callable[[int], object] | None = None,
 ) -> float:
-    """Microseconds of a call: the least median of groups, since this kind of machine slows down
-    in bursts.
-    """
+    """Return microseconds of a call: the least median of groups, since speed varies in bursts."""
     medians = []
     for group in range(GROUPS):
         times = []
@@ -272,7 +265,7 @@ def microseconds_of(
 
 
 def memory() -> dict[str, dict[str, int]]:
-    """Bytes of the state for so many rounds."""
+    """Return the bytes of the state for this number of rounds."""
     shapes = {"ridge_50_20": (20, 50), "screen_1000_3": (3, 1000)}
     return {
         name: {

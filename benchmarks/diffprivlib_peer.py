@@ -18,7 +18,7 @@ REGULARISERS = (0.01, 0.1, 1.0, 10.0)
 
 
 def score(table: Any, split: int, epsilon: float, regulariser: float) -> float:
-    """R² or accuracy on one split."""
+    """Return R² or accuracy on one split."""
     from diffprivlib.models import LinearRegression, LogisticRegression
 
     learn, judge = table["learn"][split], table["judge"][split]

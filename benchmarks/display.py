@@ -1,5 +1,4 @@
-"""How much value privacy leaves: 100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶; and how
-fast.
+"""SetMaximizer: the share of value under privacy, and speed; 100 items, 5 slots, ε = 1, δ = 10⁻⁶.
 
 Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation;
 see discreet/simulate/problems/display.py for what it means. `noise off` is the same learner with
@@ -54,16 +53,14 @@ SLOPE_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
 
 
 def regret(horizon: int, seed: int) -> float:
-    """What the default learner for any stream loses against greedy in hindsight, on an i.i.d.
-    stream.
-    """
+    """Return the default learner's regret against greedy in hindsight, on an i.i.d. stream."""
     problem = Display(horizon, PRIVACY, ITEMS, SLOTS)
     world = problem.people(seed)
     return world.regret(problem.outcome(problem.learner(), world, seed), SLOTS)
 
 
 def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
-    """The share of one run: of what the best fixed slate gains over random ones."""
+    """Return the share of one run of the best fixed slate's gain over random slates."""
     settings = dict(settings)
     name = settings.pop("world", "drawn")
     slots = 3 if name == "shop" else SLOTS
@@ -72,7 +69,7 @@ def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
 
 
 def made(name: str, horizon: int, seed: int) -> World:
-    """The world of that name; "flat" has 100 types with 4 favourites each."""
+    """Return the world of that name; "flat" has 100 types with 4 favourites each."""
     if name == "flat":
         return World.drawn(horizon, kinds=100, favourites=4, seed=seed)
     world: World = getattr(World, name)(horizon, seed=seed)
@@ -80,7 +77,7 @@ def made(name: str, horizon: int, seed: int) -> World:
 
 
 def earned(world: World, settings: dict[str, Any], seed: int, slots: int) -> float:
-    """What one way of choosing earns."""
+    """Return the value that one method earns."""
     horizon, items = len(world.types), world.chances.shape[1]
     if settings.pop(
         "one_shot", False
@@ -97,16 +94,12 @@ def earned(world: World, settings: dict[str, Any], seed: int, slots: int) -> flo
 
 
 def schedule_of(learner: SetMaximizer) -> dict[str, Any]:
-    """The settings that give another learner the schedule of this one, where it depends on the
-    noise.
-    """
+    """Return the settings that give another learner the noise-dependent schedule of this one."""
     return {"block": learner.facts["block"]} if learner.settings.stream == "iid" else {}
 
 
 def plain_loop_seconds(world: World, rounds: int) -> float:
-    """Per round: a per-visitor NumPy loop that plays the leaders of the summed gains, without
-    privacy.
-    """
+    """Return seconds per round of a NumPy loop that plays the leaders without privacy."""
     table = np.zeros((SLOTS, ITEMS))
     slate = np.arange(SLOTS)
     began = perf_counter()
@@ -124,7 +117,7 @@ def plain_loop_seconds(world: World, rounds: int) -> float:
 
 
 def replay_seconds(world: World) -> float:
-    """Per round of a replay of all rows."""
+    """Return seconds per round of a replay of all rows."""
     rows = world.rows(0, len(world.types))
     learner = SetMaximizer(ITEMS, SLOTS, len(rows), PRIVACY)
     began = perf_counter()
@@ -133,12 +126,12 @@ def replay_seconds(world: World) -> float:
 
 
 def bandit_round_seconds(items: int) -> float:
-    """The median time of a round of the bandit learner, one visitor at a time."""
+    """Return the median time of a round of the bandit learner, one visitor at a time."""
     return seconds_of(SetMaximizer(items, SLOTS, 10**6, PRIVACY, feedback="bandit"))
 
 
 def seconds_of(learner: SetMaximizer) -> float:
-    """The median time of a round."""
+    """Return the median time of a round."""
     by_clicks = learner.settings.feedback == "clicks"
     times = []
     for _ in range(2000):
@@ -150,9 +143,7 @@ def seconds_of(learner: SetMaximizer) -> float:
 
 
 def seconds_of_rounds() -> dict[str, float]:
-    """A round of each way to learn from clicks and rewards: while screening, and while
-    exchanging.
-    """
+    """Return the time of a round with clicks and rewards, while screening and exchanging."""
     found = {}
     for feedback, stream in product(("clicks", "bandit"), ("drifting", "iid")):
         settings: dict[str, Any] = {"feedback": feedback, "stream": stream}
@@ -165,7 +156,7 @@ def seconds_of_rounds() -> dict[str, float]:
 
 
 def shares_of_cases(console: Console) -> dict[str, dict[str, float]]:
-    """Mean and standard deviation over worlds, for every case."""
+    """Return the mean and standard deviation over worlds, for every case."""
     seeds = {
         name: range(FIRST_SEED, FIRST_SEED + MORE_SEEDS.get(name, len(SEEDS))) for name in CASES
     }

@@ -41,7 +41,7 @@ REFUSAL = re.compile(r"^'?\w+Error: .*", re.DOTALL)
 
 
 class Recorded(NamedTuple):
-    """What one scenario showed in one checkout."""
+    """The trace of one scenario in one checkout."""
 
     mode: str
     entries: list[list[str]]
@@ -50,7 +50,7 @@ class Recorded(NamedTuple):
 
 
 def record(only: str, out: Path) -> None:
-    """Run the scenarios with the package that this process imports, and write what they show."""
+    """Run the scenarios with the package that this process imports, and write their traces."""
     import discreet
     from measures.equality.scenarios import scenarios
     from measures.equality.trace import Trace, recorded_doors
@@ -81,7 +81,7 @@ def record(only: str, out: Path) -> None:
 
 
 def known_modes() -> set[str]:
-    """All modes of all learners, as "Learner mode"."""
+    """Return all modes of all learners, as "Learner mode"."""
     from discreet import SetSelector
     from discreet.learners.registry import HOMES, learner_named
 
@@ -90,7 +90,7 @@ def known_modes() -> set[str]:
 
 
 def recorded(sources: list[Path], only: str) -> list[dict[str, Recorded]]:
-    """What the scenarios show in each checkout; the checkouts run at the same time."""
+    """Return the traces of the scenarios in each checkout; the checkouts run in parallel."""
     with TemporaryDirectory() as folder:
         files = [Path(folder) / str(place) for place in range(len(sources))]
         processes = [
@@ -124,9 +124,7 @@ def _values(run: Recorded) -> list[tuple[str, str, str]]:
 
 
 def difference(here: Recorded | None, there: Recorded | None) -> str:
-    """The first difference of two runs, in words; "" if there is none. A run that broke off is
-    one.
-    """
+    """Return the first difference of two runs as text; "" if none. An aborted run differs."""
     if here is None or there is None:
         return "runs in one of the checkouts only"
     for one, two in zip_longest(_values(here), _values(there)):
@@ -142,9 +140,7 @@ def _shown(entry: Any) -> str:
 
 
 def compared(against: Path, only: str = "") -> dict[str, Any]:
-    """Run all scenarios in this checkout and another one, and print differences to standard
-    error.
-    """
+    """Run all scenarios in this checkout and another one, and print differences to stderr."""
     here, there = recorded([HERE, against.resolve()], only)
     equal: dict[str, bool] = {}
     differing = []

@@ -1,5 +1,4 @@
-"""What the frame costs: a round, many at once, a release at any horizon, an import; what the audit
-finds.
+"""Cost of the engine: a round, many at once, a release, an import; and the result of the audit.
 
 Prints one JSON line. `--against PATH` (a checkout of another version) measures the same rounds
 there too, in processes of their own with one thread each, which alternate; `old_over_new` is that
@@ -102,9 +101,11 @@ ONE = {"contexts": "context", "available": "available", "persons": "person"}
 
 def one_by_one(name, made):
     medians = []
-    for group in range(12):  # a busy neighbour comes and goes: the least median is the machine's own
+    for group in range(12):  # other processes interfere: the least median is the machine's own
         together = questions_of(name, made, 50)
-        questions = [{ONE[key]: values[place] for key, values in together.items()} for place in range(50)]
+        questions = [
+            {ONE[key]: values[place] for key, values in together.items()} for place in range(50)
+        ]
         times = []
         for question, each in zip(questions, [person(name) for _ in range(50)]):
             began = time.perf_counter()
@@ -155,9 +156,7 @@ print(json.dumps({name: release(name, code) for name, code in json.loads(sys.arg
 
 
 def worker(code: str, names: Iterable[str], source: Path) -> Any:
-    """Run code on the named modes in a process of its own, on one thread, with the package of a
-    checkout.
-    """
+    """Run code on the named modes in a single-threaded process, with the package of a checkout."""
     preamble = preamble_of(version_of(source))
     modes = {name: preamble.modes[name] for name in names}
     environment = os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": str(source / "src")}
@@ -169,9 +168,7 @@ def worker(code: str, names: Iterable[str], source: Path) -> Any:
 
 
 class Rounds(NamedTuple):
-    """What rounds took: microseconds here, and that of the other checkout over it, where there
-    is one.
-    """
+    """Microseconds of rounds here, and the other checkout's time over it, if there is one."""
 
     one_by_one: dict[str, float]
     in_thousands: dict[str, float]
@@ -209,14 +206,17 @@ def timed_rounds(names: list[str], against: Path | None, alternations: int) -> R
 
 
 def long_releases(names: Iterable[str], horizon: int) -> dict[str, tuple[float, int]]:
-    """Seconds of the first release and bytes of the state, at this horizon."""
+    """Return seconds of the first release and bytes of the state, at this horizon."""
     found = worker(RELEASE.replace("HORIZON", str(horizon)), names, HERE)
     return {name: (seconds, size) for name, (seconds, size) in found.items()}
 
 
 def import_seconds() -> float:
-    """How long `import discreet` takes, besides starting Python and NumPy."""
-    code = "import time, numpy; began = time.perf_counter(); import discreet; print(time.perf_counter() - began)"
+    """Return the time of `import discreet`, without the start of Python and NumPy."""
+    code = (
+        "import time, numpy; began = time.perf_counter(); "
+        "import discreet; print(time.perf_counter() - began)"
+    )
     runs = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         for _ in range(REPEATS)
@@ -225,9 +225,7 @@ def import_seconds() -> float:
 
 
 def audit(pairs: int) -> tuple[float, int]:
-    """The largest cost over charge of all ways of learning, and how many pairs of streams showed
-    it.
-    """
+    """Return the largest cost over charge of all modes, and the number of pairs of streams."""
     from discreet.audit.cases.learners import cases
     from discreet.audit.transcript import measured_costs
 
@@ -236,9 +234,7 @@ def audit(pairs: int) -> tuple[float, int]:
 
 
 def releases(names: list[str]) -> dict[str, Any]:
-    """Milliseconds of the first release and bytes of the state at each horizon, and how releases
-    grow.
-    """
+    """Return milliseconds of the first release and bytes of the state at each horizon."""
     found = {horizon: long_releases(names, horizon) for horizon in HORIZONS}
     for _ in range(2):  # again, in turns: a busy neighbour must not decide
         for horizon in HORIZONS:
@@ -262,7 +258,7 @@ def releases(names: list[str]) -> dict[str, Any]:
 
 
 def measured_modes(containing: str, against: Path | None) -> list[str]:
-    """The modes whose names contain a text, of those that both checkouts have."""
+    """Return the modes whose names contain a text, of those that both checkouts have."""
     known = [preamble_of(version_of(source)).modes for source in (HERE, against or HERE)]
     names = [name for name in known[0] if name in known[1] and containing in name]
     if not names:

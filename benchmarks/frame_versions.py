@@ -1,5 +1,4 @@
-"""How each version of the package that benchmarks/frame.py can measure is imported, and makes its
-modes.
+"""Imports and constructors of each version that benchmarks/frame.py can measure.
 
 Names in constructors change from version to version; the names of modes here do not, so that times
 can be compared.
@@ -43,7 +42,9 @@ COMMON = {
     "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
     "SetMinimizer bandit drifting": "SetMinimizer(20, 10**6, P, feedback='bandit')",
     "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
-    "StreamingLearner leader": "forced(StreamingLearner, 'leader', LpBall(10), SQUARED, 10**6, P, **BOUNDS)",
+    "StreamingLearner leader": (
+        "forced(StreamingLearner, 'leader', LpBall(10), SQUARED, 10**6, P, **BOUNDS)"
+    ),
     "StreamingLearner frank-wolfe": (
         "forced(StreamingLearner, 'frank-wolfe', LpBall(10), SQUARED, 10**6, P, **BOUNDS)"
     ),
@@ -70,7 +71,9 @@ MORE = {
     "SetMinimizer bandit masks": "SetMinimizer(20, 10**6, P, feedback='bandit')",
     "SetMinimizer bandit keyed": "SetMinimizer(20, 10**6, KEYED, feedback='bandit')",
     "StreamingLearner whitened": "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS)",
-    "StreamingLearner passes": "forced(StreamingLearner, 'passes', LpBall(10), SQUARED, 10**6, P, **BOUNDS)",
+    "StreamingLearner passes": (
+        "forced(StreamingLearner, 'passes', LpBall(10), SQUARED, 10**6, P, **BOUNDS)"
+    ),
     "StreamingLearner keyed": "StreamingLearner(LpBall(10), SQUARED, 10**6, KEYED, **BOUNDS)",
     "ContextualBandit ridge": "ContextualBandit(10, 10, 10**6, P)",
     "ContextualBandit screen": "ContextualBandit(10, 100, 10**6, P)",

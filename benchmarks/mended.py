@@ -1,5 +1,4 @@
-"""Measure what users stumbled over: coverage of intervals, speed of masked and labelled rounds,
-audits.
+"""Measure coverage of intervals, speed of masked and labelled rounds, and audits.
 
 Prints one JSON line. Each key is measured by one function of `benchmarks/measures/`; its docstring
 says what the figure means. Name keys to measure these alone: `python benchmarks/mended.py

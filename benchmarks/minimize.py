@@ -1,4 +1,4 @@
-"""SetMinimizer: what is kept of the gain, how regret grows, and what a built-in function saves.
+"""SetMinimizer: its share of the gain, growth of regret, and speed of built-in functions.
 
 Prints one JSON line. share = (naive − cost) / (naive − cost of the plain leader), where naive is
 the best of nothing, everything and random sets, and the plain leader is non-private FTRL with full
@@ -50,7 +50,7 @@ BANDIT_HORIZONS = (30_000, 100_000, 300_000, 1_000_000)
 
 
 def share(size: Size, settings: dict[str, Any], seed: int) -> tuple[float, float]:
-    """What one run keeps of the plain leader's gain, and of that of the best set in hindsight."""
+    """Return a run's share of the plain leader's gain, and of the gain in hindsight."""
     items, visitors = size
     world = BundleWorld.drawn(visitors, items=items, seed=seed)
     leader = min(cost_without_privacy(world, stiffness) for stiffness in STIFFNESSES)
@@ -59,7 +59,7 @@ def share(size: Size, settings: dict[str, Any], seed: int) -> tuple[float, float
 
 
 def cost_of(world: BundleWorld, settings: dict[str, Any]) -> float:
-    """What one way of choosing costs."""
+    """Return the cost of one method."""
     privacy = PRIVACY
     if settings.pop("noise_off", False):
         privacy = NOISE_OFF
@@ -70,7 +70,7 @@ def cost_of(world: BundleWorld, settings: dict[str, Any]) -> float:
 
 
 def gains(seed: int) -> tuple[float, float]:
-    """The gain from single costs that are not quadratic, and that of the best fixed set."""
+    """Return the gain from single costs that are not quadratic, and that of the best fixed set."""
     items, visitors = BANDIT_20
     world = ConcaveWorld.drawn(visitors, items=items, seed=seed)
     problem = Costs(visitors, PRIVACY, items, "bandit")
@@ -78,16 +78,14 @@ def gains(seed: int) -> tuple[float, float]:
 
 
 def concave_share(console: Console) -> float:
-    """The sum of gains over the sum of those of the best fixed sets: some worlds have next to
-    none.
-    """
+    """Return the sum of gains over that of the best fixed sets, since some worlds have none."""
     found = repeat(gains, [(seed,) for seed in SEEDS], label="concave", bar=bars_on(console))
     ours, best = zip(*found, strict=True)
     return float(sum(ours) / sum(best))
 
 
 def regret(size: Size, settings: dict[str, Any], seed: int) -> float:
-    """What the default learner loses against the best set in hindsight."""
+    """Return the default learner's regret against the best set in hindsight."""
     items, visitors = size
     world = BundleWorld.drawn(visitors, items=items, seed=seed)
     return cost_of(world, dict(settings)) - world.cost_of(world.best)
@@ -96,9 +94,7 @@ def regret(size: Size, settings: dict[str, Any], seed: int) -> float:
 def round_seconds(
     items: int = 1000, rounds: int = 1000, callables: int = 20
 ) -> tuple[float, float]:
-    """A round of full information with a built-in function, and with a callable for the same
-    costs.
-    """
+    """Return the time of a round with a built-in function, and with an equal callable."""
     generator = np.random.default_rng(0)
     edges = generator.choice(items, size=(5 * items, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]
@@ -125,7 +121,7 @@ def round_seconds(
 
 
 def tables_of_shares(console: Console) -> list[dict[str, dict[str, float]]]:
-    """Shares of the plain leader's gain, then shares of the gain in hindsight, for every case."""
+    """Return shares of the plain leader's gain, and of the gain in hindsight, by case."""
     tasks = [(size, settings, seed) for size, settings in CASES.values() for seed in SEEDS]
     found = repeat(share, tasks, label="shares", bar=bars_on(console))
     tables: list[dict[str, dict[str, float]]] = [{}, {}]

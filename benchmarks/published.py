@@ -1,4 +1,4 @@
-"""The papers, run again: errata, what is private as printed, shares, and Table 3 beside its print.
+"""The papers rerun: errata, verdicts, shares, and Table 3 over its printed figures.
 
 Prints one JSON line. `table3_ratio` is our run in the authors' setting, with noise drawn by Lemma
 3.2, over what is printed for p = 1.5; `epsilon` is what each algorithm gives as printed where 1 is
@@ -19,7 +19,7 @@ from report import write
 
 
 def shares_of(name: str, runs: list[dict[str, Any]]) -> dict[str, float]:
-    """The share of each way at ε = 1, for the middle number of people."""
+    """Return the share of each method at ε = 1, for the middle number of people."""
     people = PROBLEMS[name].quick[1]
     chosen = [run for run in runs if run["people"] == people and run["epsilon"] == 1]
     return {"people": people} | {run["who"]: round(run["share"], 3) for run in chosen}

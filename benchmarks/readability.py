@@ -1,5 +1,4 @@
-"""How the source reads, in numbers: untyped reads and names, dense functions, docstrings, long
-lines.
+"""Counts that show how the source reads: types, dense functions, docstrings, long lines.
 
     python benchmarks/readability.py --against ../before
 

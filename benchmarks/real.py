@@ -1,5 +1,4 @@
-"""The estimators on real tables that come with Python packages, beside diffprivlib and one-shot
-statistics.
+"""The estimators on real tables, with diffprivlib and one-shot statistics as rivals.
 
 Prints one JSON line: `accuracy` or `r2` → table → method → `epsilon_1`, `epsilon_3`, `non_private`,
 means over five splits into 70 % and 30 % and five draws of noise, δ = 10⁻⁵. Ranges are those that
@@ -34,7 +33,7 @@ EPSILONS = (1.0, 3.0)
 DELTA = 1e-5
 SPLITS, OTHER_SPLITS = range(5), range(100, 110)
 DRAWS = range(5)
-"""Noise differs more than splits do: so many draws of it for each."""
+"""Draws of noise per split, since noise varies more than splits."""
 TABLES = ("diamonds", "breast_cancer", "phishing", "digits", "digits_5_or_more", "wine")
 OURS = ("discreet", "discreet_stream")
 LENGTHS, RIDGES = (0.35, 0.5, 0.7, 1.0), (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -47,8 +46,9 @@ BREAST_CANCER = (
     (0.071, 0.223), (0.027, 1.058), (0.0, 1.252), (0.0, 0.291), (0.156, 0.664), (0.055, 0.208),
 )  # fmt: skip
 WINE = (
-    (11.0, 14.8), (0.74, 5.80), (1.36, 3.23), (10.6, 30.0), (70.0, 162.0), (0.98, 3.88), (0.34, 5.08),
-    (0.13, 0.66), (0.41, 3.58), (1.3, 13.0), (0.48, 1.71), (1.27, 4.00), (278.0, 1680.0),
+    (11.0, 14.8), (0.74, 5.80), (1.36, 3.23), (10.6, 30.0), (70.0, 162.0), (0.98, 3.88),
+    (0.34, 5.08), (0.13, 0.66), (0.41, 3.58), (1.3, 13.0), (0.48, 1.71), (1.27, 4.00),
+    (278.0, 1680.0),
 )  # fmt: skip
 DIAMONDS = (*((0, 5), (40, 80), (40, 100)), *((0, 12),) * 3, *((0, 4), (0, 6), (0, 7)))
 """Carat, depth, table, three sizes in mm, and grades of cut, colour and clarity."""
@@ -91,7 +91,7 @@ class Table:
 
 @cache
 def table_of(name: str) -> Table:
-    """One of the tables."""
+    """Return one of the tables."""
     from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
     if name == "diamonds":
@@ -123,9 +123,7 @@ def table_of(name: str) -> Table:
 
 
 def our_score(name: str, method: str, epsilon: float, seed: int, draw: int = 0) -> float:
-    """R² or accuracy of an estimator with its defaults; noise is drawn anew, whatever the number
-    `draw`.
-    """
+    """Return R² or accuracy of an estimator with its defaults; noise is new in each draw."""
     table = table_of(name)
     learn, judge = table.split(seed)
     settings = {"feature_range": table.ranges, "horizon": len(learn)}
@@ -142,7 +140,7 @@ def our_score(name: str, method: str, epsilon: float, seed: int, draw: int = 0) 
 
 
 def non_private_score(name: str, seed: int) -> float:
-    """Least squares, or logistic regression."""
+    """Return the score of least squares, or of logistic regression."""
     from sklearn.linear_model import LinearRegression, LogisticRegression
 
     table = table_of(name)
@@ -156,7 +154,7 @@ def non_private_score(name: str, seed: int) -> float:
 def statistics_score(
     name: str, epsilon: float, seed: int, length: float, ridge: float, draw: int = 0
 ) -> float:
-    """One release of (Σzzᵀ/√2, Σu·z) with Gaussian noise, rows clipped to `length`, then a ridge.
+    """Return the score of one noisy release of (Σzzᵀ/√2, Σu·z), followed by a ridge.
 
     Classes are regressed as unit vectors around their middle; sensitivity 2 for all of it together.
     """
@@ -186,7 +184,7 @@ def statistics_score(
 
 
 def diffprivlib_scores(python: str) -> dict[str, dict[str, float]]:
-    """What diffprivlib's linear models get, in a Python that has it."""
+    """Return scores of diffprivlib's linear models, from a Python that has it."""
     with TemporaryDirectory() as folder:
         for name in TABLES:
             table = table_of(name)

@@ -1,6 +1,4 @@
-"""Write the result of a benchmark: one JSON line on standard output, and one file in
-benchmarks/results.
-"""
+"""Write a benchmark's result: one JSON line on standard output, one file in results/."""
 
 import json
 import os
@@ -38,8 +36,11 @@ def write(report: Mapping[str, Any], name: str | None = None) -> None:
     as a whole: a run that fails leaves the file of the last run.
 
     Parameters
-        report   what was measured, with the parameters of the run under "settings" if the script takes any
-        name     of the file without its ending; the name of the running script by default
+    ----------
+    report
+        The measured numbers, with the parameters of the run under "settings" if there are any.
+    name
+        Name of the file without extension; by default that of the running script.
     """
     report = {"made": circumstances(report.get("settings", {})), **report}
     print(json.dumps(report), flush=True)
@@ -54,8 +55,7 @@ def write(report: Mapping[str, Any], name: str | None = None) -> None:
 
 
 def circumstances(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return when, with which versions, on which machine and on which seeds the running script
-    measures.
+    """Return the date, versions, machine and seeds of the running script.
 
     Parameters
         settings   of the run: a seed among them takes the place of the script's constant
@@ -105,9 +105,7 @@ def _peers() -> dict[str, str]:
 
 
 def _cpu() -> str:
-    """Return the processor's model, or its architecture where the system does not name the
-    model.
-    """
+    """Return the processor's model, or its architecture if the model is not known."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,9 +1,8 @@
-"""Make benchmarks/RESULTS.md, and the figures of README.md, from the reports in benchmarks/results.
+"""Write benchmarks/RESULTS.md and the figures of README.md from the reports in results/.
 
     python benchmarks/results_page.py
 
-`make results` runs it. Every figure on the page is read from a report; the words around them are in
-pages/.
+`make results` runs it. Every figure on the page is read from a report; the text is in pages/.
 """
 
 from pathlib import Path
@@ -52,15 +51,15 @@ def _header() -> str:
     return blocks(
         "# Results",
         prose(f"""
-            `make results` makes this page from the files in [results](results), one per script; `make bench`
-            measures again and writes those files. Every figure here is in one of them.
+            `make results` makes this page from the files in [results](results), one per script;
+            `make bench` measures again and writes those files. Every figure here is in one of them.
 
-            Measured on {joined(machines)}, {joined(versions)}. The line below each table links its file and
-            says when, with which version of discreet and its peers, and on which seeds it was measured.
-            "Committed": the run is older than such records; date, version and commit are those of the last
-            change of its file in the repository. Every ratio compares things measured in the same run. ± is
-            a standard error or a standard deviation (sd), as stated above each table; where a table has
-            neither, the file holds none.
+            Measured on {joined(machines)}, {joined(versions)}. The line below each table links its
+            file and says when, with which version of discreet and its peers, and on which seeds it
+            was measured. "Committed": the run is older than such records; date, version and commit
+            are those of the last change of its file in the repository. Every ratio compares things
+            measured in the same run. ± is a standard error or a standard deviation (sd), as stated
+            above each table; where a table has neither, the file holds none.
         """),
     )
 

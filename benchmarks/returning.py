@@ -1,10 +1,10 @@
-"""What names are worth where people return: the same budget with and without `keyed`.
+"""Value of person keys where people return: one budget with and without `keyed`.
 
-Prints one JSON line. Everybody may come c times. "uneven" visits are as on most sites: 1.7 on
-average, and twenty people who come c times; "even" ones are the worst for names: everybody comes c
-times, so that most of a block's rounds are second ones. Shares are of the best fixed slate in
-hindsight (greedy), errors are excess squared errors of the coefficients; ± are standard errors over
-seeds. Noise is the standard deviation of the last of R totals of 20 numbers.
+Prints one JSON line. Each person may come c times. "uneven" visits are as on most sites: 1.7 on
+average, and twenty people who come c times; "even" visits are the worst case for keys: each person
+comes c times, so that most rounds of a block are repeated visits. Shares are of the best fixed
+slate in hindsight (greedy), errors are excess squared errors of the coefficients; ± are standard
+errors over seeds. Noise is the standard deviation of the last of R totals of 20 numbers.
 """
 
 from math import sqrt
@@ -23,12 +23,12 @@ ITEMS, SLOTS, FEATURES = 20, 3, 5
 
 
 def asked(most: int, keyed: bool) -> Privacy:
-    """ε = 1 for all rounds of a person together."""
+    """Return ε = 1 for all rounds of a person together."""
     return Privacy(1.0, 1e-6, contributions=most, keyed=keyed)
 
 
 def visits(rounds: int, most: int, even: bool, generator: np.random.Generator) -> Integers:
-    """Whose each round is."""
+    """Return the person of each round."""
     times = (
         np.full(rounds, most) if even else np.minimum(most, generator.geometric(0.6, size=rounds))
     )
@@ -39,7 +39,7 @@ def visits(rounds: int, most: int, even: bool, generator: np.random.Generator) -
 
 
 def share(rounds: int, most: int, even: bool, keyed: bool, seed: int) -> float:
-    """What slates from fresh blocks are worth."""
+    """Return the share of slates from disjoint blocks."""
     generator = np.random.default_rng(seed)
     whose = visits(rounds, most, even, generator)
     liked = 0.5 * generator.beta(0.5, 2, size=ITEMS)
@@ -55,7 +55,7 @@ def share(rounds: int, most: int, even: bool, keyed: bool, seed: int) -> float:
 
 
 def excess(rounds: int, most: int, even: bool, keyed: bool, seed: int) -> float:
-    """How far off regression in one release with many passes is."""
+    """Return the excess error of regression in one release with many passes."""
     generator = np.random.default_rng(seed)
     whose = visits(rounds, most, even, generator)
     people: Floats = generator.normal(size=(int(whose.max()) + 1, FEATURES))
@@ -76,14 +76,14 @@ def excess(rounds: int, most: int, even: bool, keyed: bool, seed: int) -> float:
 
 
 def noise(most: int, releases: int, keyed: bool) -> float:
-    """Of the last total, by the method that is chosen."""
+    """Return the standard deviation of the last total, by the chosen mechanism."""
     sums = RunningSum(20, 100 * releases, asked(most, keyed), bound=1.0, block=100)
     problem: Any = RunningSum.problem_for(sums.settings)
     return float(problem.standard_deviation(releases))
 
 
 def over_seeds(measure: Any, *case: Any) -> list[float]:
-    """A mean and its standard error."""
+    """Return the mean and its standard error."""
     found = [measure(*case, seed) for seed in range(SEEDS)]
     return [float(np.mean(found)), float(np.std(found) / sqrt(SEEDS))]
 

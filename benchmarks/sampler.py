@@ -1,4 +1,4 @@
-"""What exactness costs: our samplers against OpenDP's exact ones and NumPy's floating-point ones.
+"""Cost of exactness: discreet's samplers, OpenDP's exact ones and NumPy's float ones.
 
 Prints one JSON line, all of the same run. `gaussian_speedup_over_opendp` and
 `selection_speedup_over_opendp` are ratios of times for the same task; `gaussian_cost_over_numpy` is
@@ -25,7 +25,7 @@ RATE = 0.1
 
 
 def seconds(task: Callable[[], Any], repetitions: int) -> float:
-    """The median time of a task, after one run that does not count."""
+    """Return the median time of a task, after one run that does not count."""
     task()
     times = []
     for _ in range(repetitions):
@@ -36,7 +36,7 @@ def seconds(task: Callable[[], Any], repetitions: int) -> float:
 
 
 def our_seconds(scores: Any) -> dict[str, float]:
-    """Per coordinate of noise, ours and NumPy's; and of one selection."""
+    """Return seconds per coordinate of noise, discreet's and NumPy's, and of one selection."""
     bits = system_bits()
     generator = np.random.default_rng()
     selection = Selection.at_rate(RATE, span=2)
@@ -51,7 +51,7 @@ def our_seconds(scores: Any) -> dict[str, float]:
 
 
 def their_seconds(scores: Any) -> dict[str, float]:
-    """OpenDP's, per coordinate of noise, timed on a tenth of them; and of one noisy maximum."""
+    """Return OpenDP's seconds per coordinate (of a tenth of them) and of one noisy maximum."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

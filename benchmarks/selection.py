@@ -1,5 +1,4 @@
-"""SetSelector and ContinuousMaximizer: what private choices keep of greedy's and meta-Frank–Wolfe's
-value.
+"""SetSelector and ContinuousMaximizer: shares of greedy's and meta-Frank–Wolfe's value.
 
 Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was
 tuned on (six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points
@@ -58,7 +57,7 @@ BESIDE = {"points_uniform_1e4", "points_uniform_1e3", "rows_coverage_1e4", "rows
 
 
 def share(kind: str, people: int, epsilon: float, mode: str, seed: int) -> float:
-    """What one choice is worth, over what greedy without noise is worth to the same people."""
+    """Return the value of one choice over that of greedy without noise, for the same people."""
     if kind == "film":
         return worth_of(
             FilmLog.drawn(people, seed=seed), UniformMatroid(300, 10), epsilon, mode, seed
@@ -68,7 +67,7 @@ def share(kind: str, people: int, epsilon: float, mode: str, seed: int) -> float
 
 
 def worth_of(people: Records, domain: Any, epsilon: float, mode: str, seed: int) -> float:
-    """The value of one choice over that of greedy without noise."""
+    """Return the value of one choice over that of greedy without noise."""
     privacy = Privacy(epsilon, 1e-6)
     selector = made(SetSelector, mode, domain, privacy, function=people.function, seed=seed)
     chosen = selector.fit(people.records)
@@ -76,7 +75,7 @@ def worth_of(people: Records, domain: Any, epsilon: float, mode: str, seed: int)
 
 
 def drawn_from(path: str, people: int, seed: int) -> City:
-    """People drawn from a file of points, scaled to the box."""
+    """Draw people from a file of points, scaled to the box."""
     points = np.load(path).astype(np.float64)
     low, high = points.min(axis=0), points.max(axis=0)
     scaled = (points - low) / np.maximum(high - low, 1e-12)
@@ -84,19 +83,19 @@ def drawn_from(path: str, people: int, seed: int) -> City:
 
 
 def real_share(mode: str, path: str, people: int, seed: int) -> float:
-    """What one choice is worth to people drawn from a file of points."""
+    """Return the share of one choice for people drawn from a file of points."""
     city = drawn_from(path, people, seed)
     return worth_of(city, city.domain("uniform"), 1.0, mode, seed)
 
 
 def online_share(people: int, stream: str, epsilon: float, method: str, seed: int) -> float:
-    """The value of what was played, over that of non-private meta-Frank–Wolfe's points."""
+    """Return the value of the played sets over that of non-private meta-Frank–Wolfe."""
     assumed: Literal["drifting", "iid"] = "iid" if method == "fresh" else "drifting"
     return Moving(people, Privacy(epsilon, 1e-6), 100, 5, assumed, tastes=stream).share(seed)
 
 
 def online_report(console: Console) -> dict[str, Any]:
-    """All that is decided anew as people come."""
+    """Return the shares of all online cases."""
     cases = {name: (*case, "default") for name, case in ONLINE.items()} | ONLINE_BESIDE
     runs = [(*case, seed) for case in cases.values() for seed in _seeds(case)]
     played = dict(
@@ -126,12 +125,12 @@ def tastes(number: int) -> Floats:
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process ever had."""
+    """Return the largest memory of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def cluster() -> dict[str, Any]:
-    """A choice of ten of fifty items by 10⁷ people, on two workers that make their rows."""
+    """Choose ten of fifty items for 10⁷ people, on two workers that draw their rows."""
     from distributed import Client, LocalCluster
 
     with (
@@ -158,7 +157,7 @@ def cluster() -> dict[str, Any]:
 
 
 def summary(values: list[float]) -> dict[str, float]:
-    """Mean, standard error and the worst of all."""
+    """Return the mean, its standard error and the worst value."""
     return {
         "mean": mean(values),
         "standard_error": stdev(values) / len(values) ** 0.5,
@@ -167,7 +166,7 @@ def summary(values: list[float]) -> dict[str, float]:
 
 
 def real_points(path: str, bar: Any) -> dict[str, Any]:
-    """Ten sites for real points, by mode."""
+    """Return the shares of ten sites for real points, by mode."""
     report: dict[str, Any] = {}
     for people in (1000, 10_000):
         for mode in ("auto", *MODES):

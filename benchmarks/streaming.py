@@ -1,5 +1,4 @@
-"""StreamingLearner: errors beside the papers' algorithms, a sparse problem, other worlds, and
-speed.
+"""StreamingLearner: errors beside the papers' algorithms, other worlds, and speed.
 
 Prints one JSON line. SubOpt of published methods is the best of a grid in hindsight, as in the
 paper; ours is not tuned. Speeds are medians of five, with BLAS on one thread. Real tables are in
@@ -38,7 +37,7 @@ REPETITIONS = 5
 
 
 def errors_of_cases(console: Console) -> dict[str, dict[str, Any]]:
-    """SubOpt of every method in every case."""
+    """Return SubOpt of every method in every case."""
     found = best_of_grids(COLUMNS, SEEDS, bar=bars_on(console))
     table: dict[str, dict[str, Any]] = {}
     for case in CASES:
@@ -51,30 +50,28 @@ def errors_of_cases(console: Console) -> dict[str, dict[str, Any]]:
 
 
 def error_in(world: Regression, delta: float, mode: str = "auto") -> float:
-    """SubOpt of one learner at ε = 1."""
+    """Return SubOpt of one learner at ε = 1."""
     problem = Coefficients(len(world.targets), Privacy(1.0, delta), world.domain.dimension)
     return problem.outcome(problem.learner(world, mode=mode), world)
 
 
 def sparse_error(mode: str, seed: int) -> float:
-    """SubOpt at p = 1, d = 1000, ten coefficients that are not 0, 10⁵ samples, ε = 1, δ = 1/T."""
+    """Return SubOpt at p = 1, d = 1000 with ten coefficients that are not 0, 10⁵ samples."""
     return error_in(Regression.drawn(10**5, 1000, 1, support=10, seed=seed), 1e-5, mode)
 
 
 def other_error(kind: str, p: float, mode: str, seed: int) -> float:
-    """SubOpt in another world than the papers', 20,000 samples, 20 coefficients, ε = 1, δ =
-    1e-6.
-    """
+    """Return SubOpt in a world other than the papers': 20,000 samples, 20 coefficients."""
     return error_in(Regression.varied(kind, 20_000, 20, p, seed=seed), 1e-6, mode)
 
 
 def long_error(seed: int) -> float:
-    """SubOpt of features that go together, 10⁵ samples, p = 2, untuned."""
+    """Return SubOpt for correlated features, 10⁵ samples, p = 2, untuned."""
     return error_in(Regression.varied("correlated", 10**5, 20, 2.0, seed=seed), 1e-6)
 
 
 def sparse_errors(console: Console) -> dict[str, float]:
-    """By mode, on average over seeds."""
+    """Return mean errors over seeds, by mode."""
     tasks = [(mode, seed) for mode in SPARSE for seed in SPARSE_SEEDS]
     errors = repeat(sparse_error, tasks, label="sparse", bar=bars_on(console))
     means = np.reshape(errors, (len(SPARSE), len(SPARSE_SEEDS))).mean(axis=1).tolist()
@@ -82,7 +79,7 @@ def sparse_errors(console: Console) -> dict[str, float]:
 
 
 def other_errors(console: Console) -> dict[str, dict[str, dict[str, float]]]:
-    """By kind of world, geometry and mode, on average over seeds."""
+    """Return mean errors over seeds, by kind of world, geometry and mode."""
     tasks = [
         (kind, p, mode, seed)
         for kind in KINDS
@@ -105,7 +102,7 @@ def other_errors(console: Console) -> dict[str, dict[str, dict[str, float]]]:
 def speeds(
     dimension: int = 100, samples: int = 200_000, *, mode: str = "leader", horizon: int = 10**6
 ) -> dict[str, float]:
-    """Microseconds a sample, with BLAS on one thread.
+    """Return microseconds per sample, with BLAS on one thread.
 
     discreet in its blocks for `horizon` samples, NumPy mini-batches of the same size, and river one
     by one.
@@ -132,7 +129,7 @@ def speeds(
 def private_seconds(
     features: Floats, targets: Floats, horizon: int, mode: str
 ) -> tuple[int, float]:
-    """The block of a private learner, and how long it takes for these samples."""
+    """Return the block of a private learner, and its time for these samples."""
     domain = LpBall(features.shape[1])
     bounds = {"feature_bound": 1.0, "target_bound": 1.0}
     privacy = Privacy(1.0, 1e-6)
@@ -144,7 +141,7 @@ def private_seconds(
 
 
 def minibatch_seconds(features: Floats, targets: Floats, block: int) -> float:
-    """Gradient steps on mini-batches in NumPy, without privacy."""
+    """Return the time of non-private gradient steps on mini-batches in NumPy."""
     point = np.zeros(features.shape[1])
     began = perf_counter()
     for first in range(0, len(targets), block):
@@ -155,7 +152,7 @@ def minibatch_seconds(features: Floats, targets: Floats, block: int) -> float:
 
 
 def river_seconds(features: Floats, targets: Floats) -> float:
-    """river's linear regression, one sample at a time."""
+    """Return the time of river's linear regression, one sample at a time."""
     from river.linear_model import LinearRegression
     from river.optim import SGD
 

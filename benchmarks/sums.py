@@ -1,4 +1,4 @@
-"""How much noise and time a running sum takes, against the square-root factorisation.
+"""Noise and time of a running sum, compared with the square-root factorisation.
 
 Prints one JSON line. Errors are the largest variance of a prefix, in units of the squared
 sensitivity over 2ρ; the exactness of the shipped mechanism (integer σ, fixed-point coefficients,
@@ -27,7 +27,7 @@ HORIZONS = (10**3, 10**4, 10**5, 10**6)
 
 
 def largest_error(method: str, horizon: int) -> float:
-    """The variance of the noisiest prefix of the shipped mechanism, relative to s²/2ρ."""
+    """Return the variance of the noisiest prefix of the shipped mechanism, relative to s²/2ρ."""
     sums = calibrate(PRIVACY, Stream(Rows((DIMENSION,)), horizon), method)
     all_ones = 2 ** ((horizon + 1).bit_length() - 1) - 1  # in binary: the noisiest prefix of a tree
     noisiest = max(sums.variance(count) for count in (horizon, all_ones))
@@ -35,7 +35,7 @@ def largest_error(method: str, horizon: int) -> float:
 
 
 def state_bytes(horizon: int) -> int:
-    """The size of a sum's state after some steps."""
+    """Return the size of a sum's state after some steps."""
     sums = RunningSum(DIMENSION, horizon, PRIVACY, bound=1.0)
     for _ in range(20):
         sums.add(np.zeros(DIMENSION))
@@ -43,7 +43,7 @@ def state_bytes(horizon: int) -> int:
 
 
 def step_cost(method: str, repetitions: int = 2000) -> dict[str, float]:
-    """The median time of a step and of an exact noise vector of the same length, taken in turns."""
+    """Return the median time of a step and of an exact noise vector, measured alternately."""
     sums = forced(RunningSum, method, DIMENSION, 10**5, PRIVACY, bound=1.0)
     person = np.random.default_rng(0).normal(size=DIMENSION) / 40
     noise = DiscreteGaussian(2**24)

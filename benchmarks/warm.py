@@ -1,5 +1,4 @@
-"""What a log of another policy is worth: 100 items, 5 slots, 10⁵ visitors, ε = 1, with and without
-it.
+"""Value of a log of another policy: shares with and without it, 10⁵ visitors, ε = 1.
 
 Prints one JSON line: the share kept (discreet/simulate/problems/display.py) in the first 2·10⁴
 rounds, from there to the end, and in all, each a mean over seeds (a world each) with its standard
@@ -45,14 +44,14 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def good_slates(world: World, seed: int) -> Integers:
-    """Ten slates that somebody found good: of the forty best items, at random."""
+    """Return ten random slates of the forty best items."""
     popular = np.argsort(-(world.weights @ world.chances))[:40]
     generator = np.random.default_rng([seed, 13])
     return np.array([generator.choice(popular, size=SLOTS, replace=False) for _ in range(10)])
 
 
 def kept(settings: dict[str, Any], seed: int) -> tuple[float, float, float]:
-    """The share of the first rounds, of the others, and of all."""
+    """Return the shares of the first rounds, of the others, and of all."""
     rows, feedback = settings.get("rows", 0), settings.get("feedback", "clicks")
     world = World.drawn(VISITORS, items=ITEMS, seed=seed)
     learner = SetMaximizer(ITEMS, SLOTS, VISITORS, PRIVACY, feedback=feedback, stream="iid")

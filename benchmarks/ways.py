@@ -1,6 +1,6 @@
-"""Is what a constructor takes by default ever clearly behind another way of ours?
+"""Whether a constructor's default is ever clearly behind another mode of discreet.
 
-A cell is a learner, a public setting (feedback, the stream's word, ε, δ, horizon, size) and a kind
+A cell is a learner, a public setting (feedback, `stream`, ε, δ, horizon, size) and a kind
 of data stream (benchmarks/ways_of_learning/mixing.py). In every cell, "auto" and every other mode
 that accepts the setting meet the same worlds with the same seeds; differences are paired by world.
 Worlds come in batches of four until the error of the difference is at most 0.01 and "auto" is not
@@ -9,31 +9,32 @@ Some defaults were chosen while looking at worlds from 9000 on: judge them on ot
 
 Writes one JSON object:
 
-    auto_behind_best      per cell: mean of "auto", the best other way, how far "auto" is behind it, errors
-    beaten                cells where "auto" is behind by more than 0.02 (shares), max(0.005, a tenth)
-                          (SubOpt, regret) or a tenth (noise), and by more than 4 errors
-    unsettled             cells where it was behind by 2 to 4 errors: 24 fresh worlds then count alone,
-                          against the way that was best before
-    worse_than_nothing    cells where "auto" is certainly worse than not to learn
-    dropped               cells with fewer than four worlds in which there is something to gain over not to
-                          learn: 0.03 per visitor (costs), 0.01 per round (actions), 5 % of the loss
-                          of zeros
+    auto_behind_best      per cell: mean of "auto", the best other mode, the distance of "auto"
+                          behind it, errors
+    beaten                cells where "auto" is behind by more than 0.02 (shares),
+                          max(0.005, a tenth) (SubOpt, regret) or a tenth (noise), and by more than
+                          4 errors
+    unsettled             cells where it was behind by 2 to 4 errors: 24 new worlds then count
+                          alone, against the mode that was best before
+    worse_than_nothing    cells where "auto" is certainly worse than no learning
+    dropped               cells with fewer than four worlds in which learning can gain: 0.03 per
+                          visitor (costs), 0.01 per round (actions), 5 % of the loss of zeros
     pure_1e4, l1_pure_d50, small_eps_1e4
                           single figures
     pure_or_not           losses with δ = 1e-6 and with δ = 0: to allow δ > 0 should cost nothing
     adversary, alternating, adversary_price, adversary_microseconds
-                          against streams that react, what the word costs on calm ones
-                          (benchmarks/ways_of_learning/adversaries.py), and how long a round takes
-                          in bulk
+                          on streams that react, the cost of `stream="adversarial"` on calm ones
+                          (benchmarks/ways_of_learning/adversaries.py), and the time of a round in
+                          bulk
     streams               values of "auto" on the four kinds of stream, at ε = 1, δ = 1e-6
-    modes, parameters     classes in the tables of modes, and parameters of constructors, of all learners
+    modes, parameters     classes in the tables of modes, and parameters of constructors
     nodes_over_before     syntax nodes of src, examples and benchmarks, over those of 0.4.0
 
 Clicks, rewards and single costs run at δ = 1e-6 only: their mode does not use δ, and there is no
 other.
 
-Results are kept under the version and the task, not under the code: use --fresh, or delete the file
-of --keep, whenever a learner changed.
+Results are stored by version and task, not by code: use --fresh, or delete the file of --keep,
+whenever a learner changed.
 """
 
 import argparse
@@ -105,7 +106,7 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """How many worlds are run."""
+    """Number of worlds that are run."""
 
     batch: int = 4
     most: int = 24
@@ -122,30 +123,30 @@ QUICK = Scale(most=4, again=8, shown=4, share=0.2)
 
 
 def _grid(**choices: Iterable[Any]) -> Iterator[Setting]:
-    """All combinations."""
+    """Return all combinations."""
     for values in product(*choices.values()):
         yield dict(zip(choices, values, strict=True))
 
 
 def _spread(settings: Iterable[Setting], count: int) -> list[Setting]:
-    """A fixed random choice of settings."""
+    """Return a fixed random choice of settings."""
     return Random(0).sample(list(settings), count)
 
 
 def _sized(settings: Iterable[Setting], sizes: Sequence[tuple[int, int]]) -> Iterator[Setting]:
-    """Each setting with each number of items and slots."""
+    """Return each setting with each number of items and slots."""
     for setting, (items, slots) in product(settings, sizes):
         yield setting | {"items": items, "slots": slots}
 
 
 def _worded(**choices: Iterable[Any]) -> Iterator[Setting]:
-    """Word "drifting" on every kind of stream, word "iid" on people that are alike."""
+    """Return settings with `stream="drifting"` on every kind of data and "iid" on i.i.d. data."""
     yield from _grid(word=("drifting",), data=DATA, **choices)
     yield from _grid(word=("iid",), data=("iid",), **choices)
 
 
 def set_maximizer() -> Iterator[Setting]:
-    """Whole preferences; then clicks and rewards."""
+    """Return cells of whole preferences, then of clicks and rewards."""
     budgets: dict[str, Any] = {"epsilon": EPSILONS, "delta": DELTAS}
     whole = _worded(feedback=("full",), horizon=(10**3, 10**4, 10**5), **budgets)
     yield from _sized(whole, ((10, 2), (100, 5)))
@@ -155,7 +156,7 @@ def set_maximizer() -> Iterator[Setting]:
 
 
 def set_minimizer() -> Iterator[Setting]:
-    """Whole cost functions, for which there is no word "iid"; then single costs."""
+    """Return cells of whole cost functions (no "iid"), then of single costs."""
     horizons = (10**3, 10**4, 10**5)
     whole: Setting = {"feedback": ("full",), "word": ("drifting",), "items": (10, 30), "data": DATA}
     yield from _grid(**whole, horizon=horizons, epsilon=EPSILONS, delta=DELTAS)
@@ -164,7 +165,7 @@ def set_minimizer() -> Iterator[Setting]:
 
 
 def streaming() -> Iterator[Setting]:
-    """Last coefficients, over balls and simplices."""
+    """Return cells of last coefficients, over balls and simplices."""
     kinds = ("drawn", "plain", "short", "correlated", "noisy")
     horizons = (10**3, 3 * 10**3, 10**4, 3 * 10**4, 10**5)
     shared: Setting = {"horizon": horizons, "epsilon": EPSILONS, "delta": DELTAS}
@@ -177,7 +178,7 @@ def streaming() -> Iterator[Setting]:
 
 
 def streaming_passing() -> Iterator[Setting]:
-    """Coefficients as they go, on streams that change."""
+    """Return cells of coefficients over time, on streams that change."""
     data = ("drift", "exchange", "alternate")
     shared: Setting = {"epsilon": LARGER_EPSILONS, "delta": DELTAS, "data": data}
     wide = _grid(
@@ -194,7 +195,7 @@ def streaming_passing() -> Iterator[Setting]:
 
 
 def streaming_classes() -> Iterator[Setting]:
-    """Last coefficients in logistic loss."""
+    """Return cells of last coefficients in logistic loss."""
     sizes: Setting = {"dimension": (10, 40), "horizon": (3 * 10**3, 10**4, 3 * 10**4)}
     yield from _spread(
         _grid(kind=("plain", "short"), **sizes, epsilon=LARGER_EPSILONS, delta=DELTAS), 16
@@ -202,7 +203,7 @@ def streaming_classes() -> Iterator[Setting]:
 
 
 def fit() -> Iterator[Setting]:
-    """The estimators' `fit`."""
+    """Return cells of the estimators' `fit`."""
     sizes: Setting = {"dimension": (4, 10, 40, 100), "horizon": (10**3, 10**4, 3 * 10**4)}
     shared: Setting = {"kind": ("uniform", "correlated"), "epsilon": LARGER_EPSILONS}
     yield from _spread(_grid(p=(1.0, 2.0), **sizes, **shared, delta=(DELTA,)), 40)
@@ -210,37 +211,37 @@ def fit() -> Iterator[Setting]:
 
 
 def continuous_set() -> Iterator[Setting]:
-    """Sets under quotas."""
+    """Return cells of sets under quotas."""
     settings = _worded(horizon=(10**3, 10**4), epsilon=EPSILONS, delta=DELTAS)
     yield from _sized(settings, ((10, 2), (100, 5)))
 
 
 def continuous_point() -> Iterator[Setting]:
-    """Points under quotas."""
+    """Return cells of points under quotas."""
     shared: Setting = {"epsilon": LARGER_EPSILONS, "delta": DELTAS, "data": ("iid", "exchange")}
     settings = _grid(function=("multilinear", "concave"), horizon=(10**3, 10**4), **shared)
     yield from _sized(settings, ((10, 2), (100, 5)))
 
 
 def contextual() -> Iterator[Setting]:
-    """Arms by context."""
+    """Return cells of arms by context."""
     sizes: Setting = {"features": (10, 30, 64), "horizon": (10**4, 10**5)}
     yield from _grid(kind=("sparse", "dense"), **sizes, epsilon=LARGER_EPSILONS, delta=(DELTA,))
 
 
 def hedge() -> Iterator[Setting]:
-    """Actions."""
+    """Return cells of actions."""
     sizes: Setting = {"actions": (4, 20), "horizon": (10**3, 10**4)}
     yield from _grid(**sizes, epsilon=EPSILONS, delta=DELTAS, data=DATA)
 
 
 def selector() -> Iterator[Setting]:
-    """One choice from many people."""
+    """Return cells of one choice from many people."""
     yield from _grid(world=("city", "films"), people=(10**3, 10**4), epsilon=EPSILONS, delta=DELTAS)
 
 
 def running_sum() -> Iterator[Setting]:
-    """Noise of running sums."""
+    """Return cells of the noise of running sums."""
     yield from _grid(dimension=(1, 10), releases=(8, 64, 1000), epsilon=EPSILONS, delta=DELTAS)
 
 
@@ -261,7 +262,7 @@ GRID = (
 
 
 def cells(*, quick: bool = False, only: Sequence[str] = ()) -> list[Cell]:
-    """All cells of the groups that are asked for, those of short runs first."""
+    """Return all cells of the selected groups, short runs first."""
     found: list[Cell] = []
     for settings in GRID:
         if not _is_wanted(settings.__name__, only):
@@ -275,7 +276,7 @@ def cells(*, quick: bool = False, only: Sequence[str] = ()) -> list[Cell]:
 
 
 def _is_wanted(group: str, only: Sequence[str]) -> bool:
-    """Whether a group, or the learner that its name begins with, is asked for."""
+    """Return whether a group, or the learner that its name begins with, is selected."""
     return not only or any(group == learner or group.startswith(f"{learner}_") for learner in only)
 
 
@@ -370,7 +371,7 @@ NODES_BEFORE = 318_356
 
 
 def sizes() -> dict[str, Any]:
-    """How many modes and parameters there are, and how much code."""
+    """Return the numbers of modes and parameters, and the amount of code."""
     learners: list[Any] = [*map(learner_named, HOMES), SetSelector]
     repository = Path(__file__).resolve().parent.parent
     files = [
@@ -391,7 +392,7 @@ def sizes() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Bench:
-    """Where and how tasks run."""
+    """How tasks are run, and where results are stored."""
 
     scale: Scale
     first_seed: int
@@ -460,12 +461,12 @@ def _measure(cell: Cell) -> Any:
 
 
 def _seeds_of(cell: Cell, seeds: range) -> range:
-    """The worlds of a batch; noise that is computed needs one."""
+    """Return the worlds of a batch; computed noise needs one."""
     return seeds[:1] if _measure(cell) == "noise" else seeds
 
 
 def _is_open(found: Verdict | None) -> bool:
-    """Whether a cell needs more worlds: not if "auto" is ahead beyond doubt.
+    """Return whether a cell needs more worlds: not if "auto" is certainly ahead.
 
     Where "auto" seems to be behind, all worlds are run: an error of few worlds is itself uncertain.
     """
@@ -475,7 +476,7 @@ def _is_open(found: Verdict | None) -> bool:
 
 
 def _summary(values: Sequence[float]) -> dict[str, float] | None:
-    """Mean, error and number of the worlds that have something to gain."""
+    """Return mean, error and number of the worlds with something to gain."""
     known = [value for value in values if value < inf]
     if len(known) < 2:
         return None
@@ -484,7 +485,7 @@ def _summary(values: Sequence[float]) -> dict[str, float] | None:
 
 
 def figures(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
-    """Single figures; None for a learner that was not asked for."""
+    """Return single figures; None for a learner that is not selected."""
     wanted = {name: pair for name, pair in FIGURES.items() if _is_wanted(pair[0].group, only)}
     values = bench.alone("figures", list(wanted.values()))
     found = {name: _summary(each) for name, each in zip(wanted, values, strict=True)}
@@ -492,7 +493,7 @@ def figures(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
 
 
 def pure_or_not(bench: Bench, only: Sequence[str]) -> dict[str, dict[str, float]]:
-    """What δ = 1e-6 loses and what δ = 0 loses, with the error of the paired difference."""
+    """Return the losses with δ = 1e-6 and δ = 0, with the error of the paired difference."""
     wanted = {name: cell for name, cell in PURE_OR_NOT.items() if _is_wanted(cell.group, only)}
     both = [
         (Cell(cell.group, cell.setting | {"delta": delta}), PURE_WORLDS)
@@ -519,7 +520,7 @@ def pure_or_not(bench: Bench, only: Sequence[str]) -> dict[str, dict[str, float]
 
 
 def adversaries(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
-    """Streams that react; empty if they were not asked for."""
+    """Return results on streams that react; empty if they are not selected."""
     if not _is_wanted("adversary", only):
         return dict.fromkeys((*ADVERSARIES, "adversary_microseconds"))
     cells = [
@@ -535,7 +536,7 @@ def adversaries(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
 
 
 def streams(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
-    """The value of "auto" by learner, word and kind of stream."""
+    """Return the value of "auto" by learner, `stream` and kind of data."""
     wanted: dict[str, Cell] = {}
     for name, (group, words, setting) in STREAMS.items():
         if not _is_wanted(group, only):
@@ -551,7 +552,7 @@ def streams(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
 
 
 def report(bench: Bench, grid: Sequence[Cell], only: Sequence[str]) -> dict[str, Any]:
-    """Everything that is written."""
+    """Return the whole report."""
     single = figures(bench, only) | {
         "pure_or_not": pure_or_not(bench, only),
         "streams": streams(bench, only),

@@ -1,7 +1,7 @@
-"""A shop learns which accessories to bundle with a camera, and gives no customer away.
+"""A shop learns which accessories to bundle with a camera, with privacy for every customer.
 
-Every customer has a cost for any bundle: it is higher if things that belong together are torn
-apart, and lower with every thing that they want. The bundle is chosen before their cost is seen.
+Every customer has a cost for any bundle: it is higher if complementary items are separated, and
+lower with every item that the customer wants. The bundle is chosen before the cost is observed.
 
     python examples/bundle.py --people 100000 --out pictures
 """
@@ -23,10 +23,9 @@ parser.add_argument(
     "--seed", type=int, help="repeats a run exactly; such a run is a simulation, not private"
 )
 parser.add_argument("--out", type=Path, default=Path("pictures"))
-asked = parser.parse_args()
+options = parser.parse_args()
 
-# One row per customer: what it costs to tear each pair apart, then what each item alone is worth to
-# them.
+# One row per customer: the cost of separating each pair, then the value of each item alone.
 GROUPS = (
     ("lens", "filter", "hood"),
     ("tripod", "remote", "level"),
@@ -39,36 +38,38 @@ pairs = [
     (items.index(one), items.index(two)) for group in GROUPS for one, two in combinations(group, 2)
 ]
 generator = np.random.default_rng(3)
-torn = generator.uniform(0, 0.1, size=(asked.people, len(pairs)))
-worth = generator.normal(WANTED, 0.2, size=(asked.people, len(items))) / 3
-rows = np.concatenate([torn, worth], axis=1)
+cuts = generator.uniform(0, 0.1, size=(options.people, len(pairs)))
+values = generator.normal(WANTED, 0.2, size=(options.people, len(items))) / 3
+rows = np.concatenate([cuts, values], axis=1)
 
 function = MinusModular(GraphCut(tuple(pairs)))
 shop = SetMinimizer(
-    items, asked.people, Privacy(asked.epsilon, 1e-6), function=function, seed=asked.seed
+    items, options.people, Privacy(options.epsilon, 1e-6), function=function, seed=options.seed
 )
 bundles = shop.replay(rows)  # one bundle per customer, decided before the customer's row was read
 inside = np.array([[item in bundle for item in items] for bundle in bundles], dtype=float)
 one, two = np.transpose(pairs)
-costs = (torn * (inside[:, one] != inside[:, two])).sum(axis=1) - (worth * inside).sum(axis=1)
+costs = (cuts * (inside[:, one] != inside[:, two])).sum(axis=1) - (values * inside).sum(axis=1)
 
 # The baselines: nothing at all, or everything; and the best of all bundles, in hindsight.
 every = np.indices((2,) * len(items)).reshape(len(items), -1).T
-means = (every[:, one] != every[:, two]) @ torn.mean(axis=0) - every @ worth.mean(axis=0)
-naive, least = min(means[0], means[-1]), means.min()
+means = (every[:, one] != every[:, two]) @ cuts.mean(axis=0) - every @ values.mean(axis=0)
+naive = min(means[0], means[-1])
+least = means.min()
 best = every[means.argmin()] == 1
 
 print(f"Bundled: {', '.join(shop.act())}.")
 print(f"Best in hindsight: {', '.join(np.array(items)[best])}.")
-kept = (naive - costs.mean()) / (naive - least)
+share = (naive - costs.mean()) / (naive - least)
 print(
-    f"{kept:.1%} of what the best bundle saves over nothing or everything is kept, learning "
-    "included."
+    f"Share of the best bundle's saving over nothing or everything, learning included: {share:.1%}."
 )
 print(shop.guarantee)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
-starts = np.unique(np.append(0, np.geomspace(min(100, asked.people), asked.people, 25).astype(int)))
+starts = np.unique(
+    np.append(0, np.geomspace(min(100, options.people), options.people, 25).astype(int))
+)
 counts = np.diff(starts)
 means = np.add.reduceat(costs, starts[:-1]) / counts
 left.stairs(means, starts, baseline=None, linewidth=2, label="discreet")
@@ -76,7 +77,7 @@ left.axhline(naive, color="black", linestyle=":", label="nothing or everything")
 left.axhline(least, color="black", linestyle="--", label="best bundle in hindsight")
 left.set(
     ylabel="cost per customer",
-    title=f"What bundles cost while the shop learns (ε = {asked.epsilon:g})",
+    title=f"What bundles cost while the shop learns (ε = {options.epsilon:g})",
 )
 left.legend(loc="upper right")
 shares = np.add.reduceat(inside, starts[:-1]) / counts[:, None]
@@ -88,9 +89,9 @@ right.set(title="How the bundle forms (✓: in the best bundle in hindsight)")
 for axes in (left, right):
     axes.set(
         xscale="log",
-        xlim=(min(50, asked.people / 2), asked.people),
+        xlim=(min(50, options.people / 2), options.people),
         xlabel="customers so far (log scale)",
     )
-asked.out.mkdir(parents=True, exist_ok=True)
-figure.savefig(asked.out / "bundle.png", dpi=130)
-print(f"Wrote {asked.out / 'bundle.png'}")
+options.out.mkdir(parents=True, exist_ok=True)
+figure.savefig(options.out / "bundle.png", dpi=130)
+print(f"Wrote {options.out / 'bundle.png'}")

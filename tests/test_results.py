@@ -1,4 +1,4 @@
-"""The results of the benchmarks are files, and the benchmarks can be run."""
+"""If these fail, pages of results show other figures than reports, or benchmarks do not run."""
 
 import json
 import os
@@ -17,18 +17,19 @@ import frame
 import frame_versions as versions
 import report as reports
 import results_page as page
+from pages import front
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BENCHMARKS = REPOSITORY / "benchmarks"
 HELPERS = {"report", "frame_versions", "results_page"}
-"""Modules that benchmarks import, and the script that makes the page of results."""
+"""Modules that benchmarks import, and the script that writes the page of results."""
 WORKERS = {"diffprivlib_peer": "real"}
-"""Scripts that run in processes of their own, and the benchmarks that start them."""
+"""Scripts that run in separate processes, and the benchmarks that start them."""
 README = (REPOSITORY / "README.md").read_text()
 NOT_MEASURED = {
     "3.11": "the version of Python",
-    "90 %": "what `discreet plan` searches for",
-    "1.3": "how far a copy understates a sensitivity",
+    "90 %": "the goal of `discreet plan`",
+    "1.3": "the factor by which a copy understates a sensitivity",
     "1.45": "two budgets together, by the ledger",
 }
 """Decimals and percentages of the front page that no benchmark measures, and what they are."""
@@ -37,7 +38,7 @@ SCRIPTS = sorted({path.stem for path in BENCHMARKS.glob("*.py")} - HELPERS - WOR
 
 @pytest.fixture
 def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module that writes reports, with a folder of its own."""
+    """The module that writes reports, with a temporary folder."""
     monkeypatch.setattr(reports, "RESULTS", tmp_path / "results")
     return reports
 
@@ -75,23 +76,21 @@ def test_every_report_can_be_parsed() -> None:
 
 def test_the_tables_of_the_front_page_hold_measured_figures() -> None:
     """If this fails, run `make results`."""
-    assert page.front.with_figures(README) == README
-    assert set(re.findall(r"<!-- figures: (\w+) -->", README)) == set(page.front.TABLES)
+    assert front.with_figures(README) == README
+    assert set(re.findall(r"<!-- figures: (\w+) -->", README)) == set(front.TABLES)
 
 
 def test_the_sentences_of_the_front_page_hold_measured_figures() -> None:
     words = " ".join(README.split())
-    assert not [sentence for sentence in page.front.sentences() if sentence not in words]
+    assert not [sentence for sentence in front.sentences() if sentence not in words]
 
 
 def test_the_front_page_has_no_other_figures() -> None:
-    """A decimal or a percentage in a sentence is measured, and then checked above, or listed
-    here.
-    """
+    """A decimal or a percentage in a sentence is measured and checked above, or listed here."""
     words = " ".join(
-        re.sub(r"```.*?```", "", page.front.MARKED.sub("", README), flags=re.DOTALL).split()
+        re.sub(r"```.*?```", "", front.MARKED.sub("", README), flags=re.DOTALL).split()
     )
-    for sentence in page.front.sentences():
+    for sentence in front.sentences():
         words = words.replace(sentence, "")
     words = re.sub(r"`[^`]*`", "", words)
     assert set(re.findall(r"\d+\.\d+|\d+ %", words)) == set(NOT_MEASURED)
@@ -139,7 +138,7 @@ def test_a_report_is_printed_and_written_in_its_order(
 # --- circumstances
 
 
-def test_every_report_says_when_and_with_what_it_was_made() -> None:
+def test_every_report_states_its_date_versions_and_machine() -> None:
     for path in (BENCHMARKS / "results").iterdir():
         made = json.loads(path.read_text())["made"]
         assert {
@@ -181,24 +180,24 @@ def test_circumstances_without_a_repository_leave_the_commit_out(
 # --- versions that frame.py can compare
 
 
-def test_versions_give_the_same_name_to_the_same_mode() -> None:
+def test_a_mode_has_one_name_in_all_versions() -> None:
     before, then, now = (set(versions.VERSIONS[version].modes) for version in ("0.4", "0.5", "0.6"))
     assert before == then <= now
 
 
 @pytest.mark.parametrize(
-    ("version", "words"),
+    ("version", "preamble"),
     [("0.4.0", "0.4"), ("0.4.7", "0.4"), ("0.5.0", "0.5"), ("0.6.0", "0.6"), ("0.10.0", "0.6")],
 )
-def test_a_checkout_is_measured_in_the_words_of_its_version(
-    version: str, words: str, tmp_path: Path
+def test_a_checkout_is_measured_with_the_preamble_of_its_version(
+    version: str, preamble: str, tmp_path: Path
 ) -> None:
-    found = versions.version_of(checkout(tmp_path, version))
-    assert found == version
-    assert versions.preamble_of(found) is versions.VERSIONS[words]
+    stated = versions.version_of(checkout(tmp_path, version))
+    assert stated == version
+    assert versions.preamble_of(stated) is versions.VERSIONS[preamble]
 
 
-def test_a_version_without_words_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_version_without_a_preamble_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         SystemExit, match=r"^version 0\.2\.1 .* known are 0\.4, 0\.5, 0\.6 and later$"
     ):
@@ -208,10 +207,9 @@ def test_a_version_without_words_is_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_every_mode_of_this_version_can_be_made() -> None:
-
     preamble = versions.preamble_of(versions.version_of(REPOSITORY))
-    words: dict[str, object] = {}
-    exec(preamble.imports + frame.PEOPLE, words)
+    names: dict[str, object] = {}
+    exec(preamble.imports + frame.PEOPLE, names)
     for name, code in preamble.modes.items():
-        made = eval(code, words)
+        made = eval(code, names)
         assert type(made).__name__ == name.split()[0], name

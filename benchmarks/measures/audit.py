@@ -1,6 +1,4 @@
-"""What the audit catches: weakened copies by name, and how many pairs a small understatement
-takes.
-"""
+"""The audit: weakened copies that it catches, and pairs needed for a small understatement."""
 
 from typing import Any
 
@@ -10,7 +8,7 @@ __all__ = ["audit_pairs_to_catch", "audit_weakened_names"]
 
 
 def audit_weakened_names() -> dict[str, Any]:
-    """The weakened copies that the audit catches, and those that it misses: there must be none."""
+    """Return the weakened copies that the audit catches, and those that it misses (none)."""
     found = audit_weakened()
     return {
         "caught": [name for name, caught in found.items() if caught],
@@ -19,7 +17,7 @@ def audit_weakened_names() -> dict[str, Any]:
 
 
 def audit_pairs_to_catch() -> dict[str, int]:
-    """The most pairs, over all cases, that show an aggregator's sensitivity understated by 1.3.
+    """Return the largest number of pairs that reveal a sensitivity understated by 1.3.
 
     An aggregator that is missed in some case within 40 pairs counts 41.
     """

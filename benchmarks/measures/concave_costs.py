@@ -15,9 +15,7 @@ __all__ = ["ConcaveWorld"]
 
 @dataclass(frozen=True)
 class ConcaveWorld:
-    """An order costs what its needs add up to, up to a limit, and items bring something: not
-    quadratic.
-    """
+    """World of costs that are not quadratic: needs add up to a limit, and items have values."""
 
     needs: Floats
     brings: Floats
@@ -25,9 +23,7 @@ class ConcaveWorld:
 
     @classmethod
     def drawn(cls, visitors: int, *, items: int, seed: int) -> "ConcaveWorld":
-        """Items in groups that are liked or not; visitors need items of two groups, and know ten
-        of all.
-        """
+        """Draw groups of items, and visitors who need items of two groups and know ten items."""
         generator = np.random.default_rng([seed, 9])
         groups = np.arange(items) % max(2, items // 4)
         liking = generator.normal(0.5, 1.0, groups.max() + 1)[groups] + generator.normal(
@@ -51,31 +47,29 @@ class ConcaveWorld:
         return int(self.needs.shape[1])
 
     def met(self, piece: range, releases: int) -> Integers:
-        """Some visitors by their numbers, whatever the learner that they meet has released."""
+        """Return a piece of visitors; they do not depend on the learner's releases."""
         return np.arange(piece.start, piece.stop)
 
     def costs(self, rows: Integers, chosen: np.ndarray) -> Floats:
-        """What sets, one a row (or one for all), cost these visitors."""
+        """Return the costs of sets, one per row or one for all, to these visitors."""
         part = slice(int(rows[0]), int(rows[-1]) + 1)
         needed = np.minimum(1, 2 * (self.needs[part] * chosen).sum(axis=1))
         return np.asarray(self.limits[part] * needed - (self.brings[part] * chosen).sum(axis=1))
 
     def cost_of(self, chosen: np.ndarray) -> float:
-        """What a fixed set would have cost all visitors."""
+        """Return the cost of a fixed set to all visitors."""
         return float(self.costs(np.arange(self.visitors), chosen).sum())
 
     @cached_property
     def naive(self) -> float:
-        """The least of what nothing, everything and random sets cost."""
+        """Least cost of nothing, everything and random sets."""
         half = np.random.default_rng(0).random(self.needs.shape) < 0.5
         random = float(self.costs(np.arange(self.visitors), half).sum())
         return min(0.0, self.cost_of(np.ones(self.items)), random)
 
     @cached_property
     def best(self) -> float:
-        """The cost of the best of eight descents that change one item at a time, on some of the
-        visitors.
-        """
+        """Least cost of eight local searches that change one item at a time, on some visitors."""
         step = max(1, self.visitors // 20_000)
         some = ConcaveWorld(self.needs[::step], self.brings[::step], self.limits[::step])
         generator, found = np.random.default_rng(1), []
@@ -93,5 +87,5 @@ class ConcaveWorld:
 
     @cached_property
     def gain(self) -> float:
-        """What the best fixed set saves over the best of nothing, everything and random sets."""
+        """Saving of the best fixed set over the best of nothing, everything and random sets."""
         return self.naive - self.best

@@ -1,11 +1,11 @@
-"""How many true coefficients of a regression lie inside their published 95 % intervals.
+"""Share of true coefficients of a regression inside their published 95 % intervals.
 
     plain        4 independent features, uniform on [−1, 1]
     correlated   the second feature has correlation .95 with the first
-    targets      features · truth + noise with standard deviation .1; the truth is uniform on [−.5, .5]
+    targets      features · truth + noise with standard deviation .1, truth uniform on [−.5, .5]
 
-Each run has a world of its own: 30,000 samples, from which a stream publishes coefficients again
-and again ("stream"), or many passes publish them once ("fit"). The truth is the population's least
+Each run has its own world: 30,000 samples, from which a stream publishes coefficients repeatedly
+("stream"), or many passes publish them once ("fit"). The truth is the population's least
 squares.
 """
 
@@ -26,12 +26,12 @@ EPSILONS = (0.3, 1.0, 3.0)
 METHODS = {"stream": "auto", "fit": "passes"}
 SAMPLES, FEATURES, NOISE, TOGETHER = 30_000, 4, 0.1, 0.95
 FIRST_SEED, RUNS = 50_000, 300
-"""Worlds that nothing was chosen on, so many per cell: four intervals each."""
+"""Seeds of the worlds per cell, on which nothing was chosen; each has four intervals."""
 LEAST_GIVEN = 0.5
 
 
 def drawn(world: str, seed: int) -> tuple[Floats, Floats, Floats]:
-    """Features, targets and the coefficients that made them."""
+    """Draw features, targets and the coefficients that generated them."""
     generator = np.random.default_rng([seed, 95])
     features = generator.uniform(-1, 1, size=(SAMPLES, FEATURES))
     if world == "correlated":
@@ -41,7 +41,7 @@ def drawn(world: str, seed: int) -> tuple[Floats, Floats, Floats]:
 
 
 def intervals(world: str, epsilon: float, method: str, runs: int = RUNS) -> tuple[Floats, Floats]:
-    """How far off coefficients are, and their standard errors: one row per run."""
+    """Return the errors of coefficients and their standard errors, one row per run."""
     off, errors = [], []
     for seed in range(FIRST_SEED, FIRST_SEED + runs):
         features, targets, truth = drawn(world, seed)
@@ -62,8 +62,7 @@ def intervals(world: str, epsilon: float, method: str, runs: int = RUNS) -> tupl
 
 
 def coverage_of_95() -> dict[str, Any]:
-    """The share of true coefficients inside: world → ε → stream or fit; widths go to the error
-    stream.
+    """Return the share of true coefficients inside: world → ε → stream or fit.
 
     Intervals that are not given do not count; NaN if fewer than half are.
     """

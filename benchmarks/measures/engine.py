@@ -1,6 +1,4 @@
-"""Open rounds: how the time per answer and per checkpoint grows with the number of rounds that
-wait.
-"""
+"""Open rounds: growth of the time per answer and per checkpoint with the open rounds."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,9 +14,7 @@ ANSWER = [1.0, 0.0, 0.5]
 
 
 def answers_one_by_one() -> float:
-    """Seconds for 10⁴ answers over seconds for 2·10³, to rounds from one `open_many`, in random
-    order.
-    """
+    """Seconds for 10⁴ answers over seconds for 2·10³, to one `open_many`, in random order."""
     return round(
         min(_answers(10_000) for _ in range(3)) / min(_answers(2_000) for _ in range(3)), 2
     )
@@ -40,7 +36,7 @@ def checkpoint_with_many_open() -> float:
 
 
 def _checkpoint(count: int, answers: int = 50) -> float:
-    """The median time per answer, to rounds that were opened one by one."""
+    """Return the median time per answer, to rounds that were opened one by one."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "hedge.state"
         hedge = Hedge(3, 40_000, Privacy(1.0), block=20_000, seed=1, journal=path, checkpoint=1)

@@ -1,4 +1,4 @@
-"""How much text labels cost in bulk."""
+"""Cost of text labels in bulk."""
 
 from statistics import median
 from time import perf_counter
@@ -14,8 +14,7 @@ ITEMS, SLOTS, ROUNDS, CHUNK, REPEATS = 100, 5, 10**6, 20_000, 5
 
 
 def bulk_with_labels_over_without() -> float:
-    """Rounds per second with text labels over those with numbers: 10⁶ rounds, 100 items, 5 slots,
-    clicks.
+    """Rounds per second with text labels over those with numbers, in 10⁶ rounds of clicks.
 
     Decisions are read, and every third visitor clicks on the item in the second slot, by its label.
     The median of five pairs of runs.

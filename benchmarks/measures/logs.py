@@ -13,8 +13,7 @@ __all__ = ["Log"]
 
 @dataclass(frozen=True)
 class Log:
-    """What another policy showed to other visitors of a world: slates, first clicks (−1: none), and
-    chances.
+    """Another policy's slates, first clicks (−1: none) and propensities, with other visitors.
 
     `chances` has the chance of each shown item to stand at its place; None if slates were uniform.
     """
@@ -33,9 +32,7 @@ class Log:
         favourites: Integers | None = None,
         seed: int = 0,
     ) -> "Log":
-        """Uniform slates; or, with favourites, every second time one of these slates, equally
-        likely.
-        """
+        """Draw uniform slates; with favourites, every second slate is one of these, at random."""
         generator = np.random.default_rng([seed, 11])
         items = world.items
         slates = np.argsort(generator.random((rows, items)), axis=1)[:, :slots]
@@ -53,7 +50,7 @@ class Log:
         return cls(slates, clicks, chances)
 
     def rows(self, feedback: str) -> list[tuple[list[int], Any]]:
-        """As `SetMaximizer.warm_start` takes them."""
+        """Return the rows as `SetMaximizer.warm_start` takes them."""
         answers = self.clicks.tolist()
         if feedback == "clicks":
             answers = [None if click < 0 else click for click in answers]

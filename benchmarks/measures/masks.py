@@ -1,4 +1,4 @@
-"""How long a round with a mask takes, against one without."""
+"""Time of a round with a mask over that of a round without."""
 
 from collections.abc import Callable
 from statistics import median
@@ -29,9 +29,7 @@ def masked_round_over_plain() -> float:
 
 
 def other_masked_rounds_over_plain() -> dict[str, float]:
-    """The same for rewards of slates, costs of single sets (SetMinimizer) and arms
-    (ContextualBandit).
-    """
+    """The ratio for rewards of slates, single costs (SetMinimizer) and arms."""
     return {name: round(_ratio(*made()), 2) for name, made in OTHERS.items()}
 
 
@@ -63,7 +61,7 @@ OTHERS: dict[str, Callable[[], tuple[Any, Any, int, Any]]] = {
 
 
 def _ratio(learner: Any, answer: Callable[[Any], Any], candidates: int, context: Any) -> float:
-    """The median time of masked rounds over that of plain ones, in turn."""
+    """Return the median time of masked rounds over that of plain ones, measured alternately."""
     masks = np.random.default_rng(3).random((ROUNDS, candidates)) < 0.9
     masks[:, 0] = True
     asked = () if context is None else (context,)

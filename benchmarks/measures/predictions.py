@@ -1,4 +1,4 @@
-"""What ContextualBandit predicts of the arms that it chooses, beside what they bring."""
+"""Predictions of ContextualBandit for its chosen arms, and their expected rewards."""
 
 from statistics import mean
 from typing import Any
@@ -17,7 +17,7 @@ HORIZONS = (5_000, 20_000)
 
 
 def worlds(seed: int) -> dict[str, World]:
-    """Made-up worlds and tables."""
+    """Return synthetic worlds and tables."""
     return {
         "dense, 10 features, 5 arms": DenseWorld.drawn(10, 5, seed=seed),
         "dense, 5 features, 3 arms": DenseWorld.drawn(5, 3, seed=seed),
@@ -29,7 +29,7 @@ def worlds(seed: int) -> dict[str, World]:
 
 
 def biases(name: str, horizon: int, seed: int) -> tuple[float, float]:
-    """Mean of prediction − expected reward of the chosen arms: by the weights, and by `scores`."""
+    """Mean of prediction − expected reward of the chosen arms: by weights, and by `scores`."""
     world = worlds(seed)[name]
     learner = ContextualBandit(
         world.arms,
@@ -53,9 +53,7 @@ def biases(name: str, horizon: int, seed: int) -> tuple[float, float]:
 
 
 def prediction_bias() -> dict[str, Any]:
-    """World → horizon → how much too high predictions of chosen arms are: by the weights, as
-    shown.
-    """
+    """Return the bias of predictions of chosen arms: world → horizon → by weights, as shown."""
     table: dict[str, Any] = {}
     for name in worlds(0):
         table[name] = {}

@@ -1,3 +1,1 @@
-"""Sections of benchmarks/RESULTS.md: one module per topic, whose figures come from
-benchmarks/results.
-"""
+"""Sections of benchmarks/RESULTS.md, one module per topic; figures come from benchmarks/results."""

@@ -1,4 +1,4 @@
-"""Which arm, given the context."""
+"""The section of contextual arms."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -46,14 +46,15 @@ def contextual() -> str:
     return blocks(
         "## Which arm, given the context (`benchmarks/contextual.py`)",
         prose("""
-            Regret of `ContextualBandit` over that of uniform play (0 is perfect), every round counted,
-            ε = 1, δ = 10⁻⁶, T = 10⁵ unless stated: mean ± standard error over worlds on which nothing was
-            tuned, and the worst world. Sparse worlds have three arms and five relevant features per arm
-            unless stated; "dense" contexts are known to have length 1; `simulate/problems/contexts.py` draws
-            them. Ours has its defaults. Rivals play the same people, each with the best settings of its
-            grid in two other worlds of the same kind; FLIPHAT's scheme (with our noise) gets the number of
-            relevant features as a parameter. Private LinUCB has our tighter noise. At d = 1000 LinUCB and
-            private LinUCB have their usual settings and two worlds, since a world takes a minute.
+            Regret of `ContextualBandit` over that of uniform play (0 is perfect), every round
+            counted, ε = 1, δ = 10⁻⁶, T = 10⁵ unless stated: mean ± standard error over worlds on
+            which nothing was tuned, and the worst world. Sparse worlds have three arms and five
+            relevant features per arm unless stated; "dense" contexts are known to have length 1;
+            `simulate/problems/contexts.py` draws them. Ours has its defaults. Rivals play the same
+            people, each with the best settings of its grid in two other worlds of the same kind;
+            FLIPHAT's scheme (with our noise) gets the number of relevant features as a parameter.
+            Private LinUCB has our tighter noise. At d = 1000 LinUCB and private LinUCB have their
+            usual settings and two worlds, since a world takes a minute.
         """),
         table(
             (
@@ -78,11 +79,11 @@ def contextual() -> str:
         ),
         prose(f"""
             Weak: with a logistic link FLIPHAT, which gets the number of features, has
-            {fixed(logistic["rivals"]["fliphat"]["mean"])} where we have {fixed(logistic["mean"])}. With
-            twenty relevant features per arm and none of this stated, screening loses as much as its rivals
-            ({fixed(many["mean"])}), and a ridge over all features less ({fixed(wide["mean"])}). The best
-            settings of private LinUCB in sparse worlds lie at the edge of its grid (strongest shift, fewest
-            blocks).
+            {fixed(logistic["rivals"]["fliphat"]["mean"])} where we have {fixed(logistic["mean"])}.
+            With twenty relevant features per arm and none of this stated, screening loses as much
+            as its rivals ({fixed(many["mean"])}), and a ridge over all features less
+            ({fixed(wide["mean"])}). The best settings of private LinUCB in sparse worlds lie at the
+            edge of its grid (strongest shift, fewest blocks).
         """),
         table(("claim", "measured"), _claims(report)),
         source("contextual"),

@@ -1,4 +1,4 @@
-"""Sets of least cost."""
+"""The section of sets of least cost."""
 
 from pages.text import blocks, fixed, interval, load, prose, source, table, with_error
 
@@ -33,12 +33,12 @@ def minimize() -> str:
     return blocks(
         "## Sets of least cost (`benchmarks/minimize.py`)",
         prose("""
-            Cuts plus a modular term, costs in [−1, 1], ε = 1, δ = 10⁻⁶, burn-in counted: mean ± standard
-            deviation and the worst over twelve worlds that nothing was tuned on; defaults were chosen on the
-            worlds 0 to 29.
+            Cuts plus a modular term, costs in [−1, 1], ε = 1, δ = 10⁻⁶, burn-in counted: mean ±
+            standard deviation and the worst over twelve worlds that nothing was tuned on; defaults
+            were chosen on the worlds 0 to 29.
 
-            The cost of the chosen set alone: share of the gain of the best fixed set over the best of
-            nothing, everything and random sets.
+            The cost of the chosen set alone: share of the gain of the best fixed set over the best
+            of nothing, everything and random sets.
         """),
         table(
             ("world", "items, visitors", "share ± sd", "worst"),
@@ -49,17 +49,19 @@ def minimize() -> str:
             ],
         ),
         prose("""
-            Some worlds of these kinds have next to nothing to gain; their shares are the sum of gains over
-            the sum of the best fixed sets' gains (20 items, 3·10⁵ visitors), without an interval:
+            Some worlds of these kinds have next to nothing to gain; their shares are the sum of
+            gains over the sum of the best fixed sets' gains (20 items, 3·10⁵ visitors), without an
+            interval:
         """),
         table(
             ("world", "pooled share"),
             [(world, fixed(report[key])) for world, key in POOLED if key in report],
         ),
         prose("""
-            Whole costs, 50 items, 10⁵ visitors: share of what non-private follow-the-regularised-leader
-            gains over the best of nothing, everything and random sets. That leader has a new point every
-            round and the best of five regularisers in hindsight.
+            Whole costs, 50 items, 10⁵ visitors: share of what non-private
+            follow-the-regularised-leader gains over the best of nothing, everything and random
+            sets. That leader has a new point every round and the best of five regularisers in
+            hindsight.
         """),
         table(
             ("way", "share ± sd", "worst"),

@@ -1,4 +1,4 @@
-"""Best k of n: shares kept, logs that teach, people who come back."""
+"""The sections of slates: shares of value, warm starts from logs, and returning people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -74,8 +74,8 @@ def display() -> str:
             100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶. Share of what greedy in hindsight
             gains over random slates, burn-in counted: mean ± standard deviation over twelve worlds
             (shops: 48) that nothing was tuned on; defaults were chosen on the worlds 0 to 29.
-            "Noise off" is the same learner with the same schedule at ε = 10⁴. Shares of exchanged worlds
-            exceed 1 because 1 is the best fixed slate.
+            "Noise off" is the same learner with the same schedule at ε = 10⁴. Shares of exchanged
+            worlds exceed 1 because 1 is the best fixed slate.
         """),
         table(("feedback, stream", "visitors", "share ± sd"), rows),
         table(("claim", "measured"), claims),
@@ -98,10 +98,10 @@ def warm() -> str:
     return blocks(
         "## Logs that teach (`benchmarks/warm.py`)",
         prose("""
-            Share kept of 10⁵ visitors (100 items, 5 slots, i.i.d., ε = 1, δ = 10⁻⁶) after a log of
-            another policy: mean ± standard deviation over 24 worlds that nothing was tuned on.
-            "Favourites": every second slate of the log is one of ten good ones, with the probability of
-            every place in a column.
+            Share of the value, 10⁵ visitors (100 items, 5 slots, i.i.d., ε = 1, δ = 10⁻⁶) after a
+            log of another policy: mean ± standard deviation over 24 worlds that nothing was tuned
+            on. "Favourites": every second slate of the log is one of ten good ones, with the
+            probability of every place in a column.
         """),
         table(("log", "first 2·10⁴ visitors", "the rest", "all"), rows),
         source("warm"),
@@ -114,10 +114,11 @@ def returning() -> str:
     return blocks(
         "## People who come back (`benchmarks/returning.py`)",
         prose(f"""
-            ε = 1, δ = 10⁻⁶, c contributions; mean ± standard error over {report["seeds"]} seeds. Plain:
-            rounds do not name their person. Keyed: rounds do (`keyed=True`). Uneven: some people come
-            often. Even: everybody comes c times, which is the worst case for keys, since only one round
-            per person and block counts. Shares: higher is better; errors and noise: lower is better.
+            ε = 1, δ = 10⁻⁶, c contributions; mean ± standard error over {report["seeds"]} seeds.
+            Plain: rounds do not name their person. Keyed: rounds do (`keyed=True`). Uneven: some
+            people come often. Even: each person comes c times, which is the worst case for keys,
+            since only one round per person and block counts. Shares: higher is better; errors and
+            noise: lower is better.
         """),
         table(("measure", "c", "plain", "keyed"), _returning_rows(report)),
         source("returning"),
@@ -127,7 +128,7 @@ def returning() -> str:
 def _returning_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
     words = {
         "noise": "standard deviation of the last total, 20 numbers",
-        "share": "share kept, sets, i.i.d.",
+        "share": "share of value, sets, i.i.d.",
         "excess": "excess error of many passes",
     }
     rows = []

@@ -1,4 +1,4 @@
-"""What the frame costs, whether seeded runs are equal, and how the source reads."""
+"""The sections of the cost of rounds, equality of seeded runs, and readability of the source."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +21,10 @@ def frame() -> str:
     return blocks(
         "## What a round costs (`benchmarks/frame.py --against` another checkout)",
         prose(f"""
-            A round (`act` and `observe`, one thread), and a round among a thousand that are opened and closed
-            at once; each beside its time in another checkout, "before" (above 1: now is faster): the median
-            of {report["settings"]["alternations"]} ratios, in processes that alternate. A round of
-            `RunningSum` makes a release, during which signals wait.
+            A round (`act` and `observe`, one thread), and a round among a thousand that are opened
+            and closed at once; each beside its time in another checkout, "before" (above 1: now is
+            faster): the median of {report["settings"]["alternations"]} ratios, in processes that
+            alternate. A round of `RunningSum` makes a release, during which signals wait.
         """),
         table(
             (
@@ -37,8 +37,8 @@ def frame() -> str:
             _rounds(report),
         ),
         prose("""
-            The first release and the size of the state (a ratio where a release takes at least 5 ms; shorter
-            ones vary by half on this machine):
+            The first release and the size of the state (a ratio where a release takes at least 5
+            ms; shorter ones vary by half on this machine):
         """),
         table(
             (
@@ -127,11 +127,12 @@ def mended() -> str:
     return blocks(
         "## Intervals, predictions and limits in use (`benchmarks/mended.py`)",
         prose("""
-            Share of true coefficients inside their 95 % interval: 4 features, 30,000 samples, noise 0.1,
-            δ = 10⁻⁶; 300 worlds per cell, four intervals each. In "correlated" two features have correlation
-            0.95. The constants behind the errors of streams were chosen while looking at these two kinds of
-            worlds, on other seeds. A share above 0.95 means that intervals are wider than they have to be:
-            released values cannot exclude slopes that are shared with a direction of which little is known.
+            Share of true coefficients inside their 95 % interval: 4 features, 30,000 samples, noise
+            0.1, δ = 10⁻⁶; 300 worlds per cell, four intervals each. In "correlated" two features
+            have correlation 0.95. The constants behind the errors of streams were chosen while
+            looking at these two kinds of worlds, on other seeds. A share above 0.95 means that
+            intervals are wider than they have to be: released values cannot exclude slopes that are
+            shared with a direction of which little is known.
         """),
         table(
             ("world", *(f"ε = {epsilon}, stream / fit" for epsilon in coverage["plain"])),
@@ -144,8 +145,8 @@ def mended() -> str:
             ],
         ),
         prose("""
-            The predicted reward of the arm that is chosen, minus the true one ("by weights": without the
-            shrinking of scores), ε = 1, mean of eight seeds:
+            The predicted reward of the arm that is chosen, minus the true one ("by weights":
+            without the shrinking of scores), ε = 1, mean of eight seeds:
         """),
         table(
             ("world", "5,000 people: by weights → shown", "20,000 people"),

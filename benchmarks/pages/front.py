@@ -9,12 +9,12 @@ __all__ = ["sentences", "with_figures"]
 
 MARKED = re.compile(r"(<!-- figures: (\w+) -->\n).*?(\n<!-- end of figures -->)", re.DOTALL)
 ZERO = "coefficients of zero"
-LOT = "arms by lot"
+RANDOM = "random arms"
 
 
 def with_figures(readme: str) -> str:
-    """Return the text with every marked table made anew."""
-    return MARKED.sub(lambda found: found[1] + TABLES[found[2]]() + found[3], readme)
+    """Return the text with every marked table regenerated."""
+    return MARKED.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], readme)
 
 
 def sentences() -> list[str]:
@@ -103,21 +103,24 @@ def _arms() -> str:
         ("sparse: 5 of 100 features matter, 3 arms", "sparse_d100_gaussian", "fliphat",
          "FLIPHAT, which gets the number 5"),
         ("sparse: 5 of 1000, rewards 0 or 1", "sparse_d1000_bernoulli", "fliphat", "FLIPHAT"),
-        ("dense: 10 features, 5 arms", "dense_10_5_1e5", "private_linucb", "private LinUCB with our noise"),
-        ("digits: 64 features, 10 arms", "digits_1e5", "private_linucb", "private LinUCB with our noise"),
+        ("dense: 10 features, 5 arms", "dense_10_5_1e5", "private_linucb",
+         "private LinUCB with our noise"),
+        ("digits: 64 features, 10 arms", "digits_1e5", "private_linucb",
+         "private LinUCB with our noise"),
     )  # fmt: skip
     rows = []
     for world, key, name, rival in cases:
         cell = regret[key]
-        beside = f"{_kept(cell['rivals'][name])} ({rival})"
-        rows.append((world, _kept(cell), beside, _kept(cell["rivals"]["linucb"]), LOT))
+        best_rival = f"{_share(cell['rivals'][name])} ({rival})"
+        not_private = _share(cell["rivals"]["linucb"])
+        rows.append((world, _share(cell), best_rival, not_private, RANDOM))
     return table(
         ("world", "discreet", "best private rival", "not private (LinUCB)", "baseline"), rows
     )
 
 
-def _kept(cell: Mapping[str, float]) -> str:
-    """Return 1 − regret."""
+def _share(cell: Mapping[str, float]) -> str:
+    """Return the share of the value, 1 − regret."""
     return fixed(1 - cell["mean"], 2)
 
 

@@ -1,4 +1,4 @@
-"""Exact samplers and running sums."""
+"""The sections of exact samplers and running sums."""
 
 from pages.text import blocks, counted, fixed, load, prose, source, table
 
@@ -54,9 +54,9 @@ def sums() -> str:
     return blocks(
         "## Running sums (`benchmarks/sums.py`)",
         prose(f"""
-            Largest variance of a prefix, in units of s²/2ρ, at d = 1000, ε = 1, δ = 10⁻⁶; for our mechanisms
-            with integer σ, fixed-point coefficients and rounding counted. These are computed, not sampled.
-            Toeplitz has {report["buffers"]} buffers.
+            Largest variance of a prefix, in units of s²/2ρ, at d = 1000, ε = 1, δ = 10⁻⁶; for our
+            mechanisms with integer σ, fixed-point coefficients and rounding counted. These are
+            computed, not sampled. Toeplitz has {report["buffers"]} buffers.
         """),
         table(
             ("releases", "Honaker's tree", "Toeplitz", "square root, whole history"),

@@ -1,4 +1,4 @@
-"""The papers' algorithms, run again."""
+"""The section of the papers' algorithms, rerun."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,22 +36,24 @@ def published() -> str:
     return blocks(
         "## The papers, run again (`benchmarks/published.py`)",
         prose(f"""
-            `discreet reproduce all --quick` from an empty folder takes {report["quick_seconds"]:.0f} s on two
-            cores. It runs {report["algorithms"]} algorithms, each as printed and with sound noise, and shows
-            {len(report["errata_shown"])} errata by computation. Algorithm 1 in Table 3 of the streaming
-            paper, in its authors' setting, with noise drawn by Lemma 3.2: SubOpt over what is printed (two
-            seeds; `discreet reproduce sco-tables` has ten, beside the printed figures):
+            `discreet reproduce all --quick` from an empty folder takes
+            {report["quick_seconds"]:.0f} s on two cores. It runs {report["algorithms"]} algorithms,
+            each as printed and with sound noise, and shows {len(report["errata_shown"])} errata by
+            computation. Algorithm 1 in Table 3 of the streaming paper, in its authors' setting,
+            with noise drawn by Lemma 3.2: SubOpt over what is printed (two seeds; `discreet
+            reproduce sco-tables` has ten, beside the printed figures):
         """),
         table(
             ("case", "SubOpt over printed"),
             [(_case(name), fixed(ratio, 2)) for name, ratio in report["table3_ratio"].items()],
         ),
         prose(f"""
-            What is kept at ε = 1, δ = 10⁻⁶ (regression 1/T) of what could be had without privacy, mean of two
-            seeds; "sound" has the noise that ε allows. 0 is what random slates or arms, or the best of
-            nothing, everything and random sets, have; for sites and online sets random choices keep
-            {fixed(shares["sites"]["random"], 2)} and {fixed(shares["sets"]["random"], 2)}. "Private as
-            printed": the ε of the printed noise where 1 is stated.
+            Share of the value without privacy at ε = 1, δ = 10⁻⁶ (regression 1/T), mean of two
+            seeds; "sound" has the noise that ε allows. 0 is the value of random slates or arms,
+            or of the best of nothing, everything and random sets; for sites and online sets random
+            choices have {fixed(shares["sites"]["random"], 2)} and
+            {fixed(shares["sets"]["random"], 2)}. "Private as printed": the ε of the printed noise
+            where 1 is stated.
         """),
         table(
             (

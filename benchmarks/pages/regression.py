@@ -1,4 +1,4 @@
-"""Streaming regression, and real tables."""
+"""The sections of streaming regression and of real tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,12 +29,12 @@ def streaming() -> str:
     return blocks(
         "## Streaming regression (`benchmarks/streaming.py`)",
         prose("""
-            Linear regression as in the paper (rows of unit l_q norm, coefficients ∝ 1 of unit l_p norm,
-            noise of targets 0.05, which the paper does not state), ε = 1, δ = 1/T. SubOpt: 0 is perfect,
-            1 no better than zeros; mean ± standard deviation over ten seeds. Ours are not tuned; the last
-            two columns are the best of a grid of step lengths in hindsight, as in the paper. Their noise
-            has the correct law: NoisySFW for p ≤ 2, NoisySGD for p = ∞, and the source paper's own
-            algorithm with the noise of its box.
+            Linear regression as in the paper (rows of unit l_q norm, coefficients ∝ 1 of unit l_p
+            norm, noise of targets 0.05, which the paper does not state), ε = 1, δ = 1/T. SubOpt: 0
+            is perfect, 1 no better than zeros; mean ± standard deviation over ten seeds. Ours are
+            not tuned; the last two columns are the best of a grid of step lengths in hindsight, as
+            in the paper. Their noise has the correct law: NoisySFW for p ≤ 2, NoisySGD for p = ∞,
+            and the source paper's own algorithm with the noise of its box.
         """),
         table(
             (
@@ -47,24 +47,25 @@ def streaming() -> str:
             [_case(name, row) for name, row in report["subopt"].items()],
         ),
         prose(f"""
-            The published tables are compared line by line by `discreet reproduce sco-tables`: Table 3
-            reproduces with noise that is not private, Table 4 does not. With ten coefficients of 1000 that
-            are not 0, on the l₁ ball, 10⁵ samples, mean of three seeds: leader
+            The published tables are compared line by line by `discreet reproduce sco-tables`: Table
+            3 reproduces with noise that is not private, Table 4 does not. With ten coefficients of
+            1000 that are not 0, on the l₁ ball, 10⁵ samples, mean of three seeds: leader
             {significant(sparse["leader"])}, frank-wolfe with drawn corners
             {significant(sparse["frank-wolfe"])}.
 
-            Other worlds than the papers' (`simulate/problems/regression.py`: random coefficients, rows of
-            differing
-            lengths), 20,000 samples, 20 coefficients, ε = 1, δ = 10⁻⁶: mean SubOpt over six seeds; the
-            report has no intervals. The default measures rows first. In "short" a `feature_bound` is ten
-            times too large, which costs modes that do not measure rows as much as a tenth of ε would.
+            Other worlds than the papers' (`simulate/problems/regression.py`: random coefficients,
+            rows of differing lengths), 20,000 samples, 20 coefficients, ε = 1, δ = 10⁻⁶: mean
+            SubOpt over six seeds; the report has no intervals. The default measures rows first. In
+            "short" a `feature_bound` is ten times too large, which costs modes that do not measure
+            rows as much as a tenth of ε would.
         """),
         table(
             ("world", *head), [_world(name, row) for name, row in report["other_worlds"].items()]
         ),
         prose(f"""
-            Features that go together (correlated), p = 2, 10⁵ samples:
-            {significant(report["correlated_p2_T1e5"])}. Times are medians of five, with BLAS on one thread.
+            Correlated features, p = 2, 10⁵ samples:
+            {significant(report["correlated_p2_T1e5"])}. Times are medians of five, with BLAS on one
+            thread.
         """),
         table(
             ("claim", "measured"),
@@ -110,11 +111,12 @@ def real() -> str:
     return blocks(
         "## Regressions and classifiers on real tables (`benchmarks/real.py`)",
         prose(f"""
-            δ = 10⁻⁵, ε = 1 / 3; R² for diamonds, else accuracy: means over five splits that nothing was
-            tuned on, with five draws of the noise each; the report has no intervals. `fit` takes many
-            passes; "stream" is `partial_fit`. One-shot statistics are noisy second moments with the best
-            of twenty settings on ten other splits. diffprivlib has the best regulariser of a grid in
-            hindsight. Predictions of private regressions are clipped to the public range.
+            δ = 10⁻⁵, ε = 1 / 3; R² for diamonds, else accuracy: means over five splits that nothing
+            was tuned on, with five draws of the noise each; the report has no intervals. `fit`
+            takes many passes; "stream" is `partial_fit`. One-shot statistics are noisy second
+            moments with the best of twenty settings on ten other splits. diffprivlib has the best
+            regulariser of a grid in hindsight. Predictions of private regressions are clipped to
+            the public range.
 
             {_behind(found)} Wine has 178 rows.
         """),

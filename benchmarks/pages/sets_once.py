@@ -1,4 +1,4 @@
-"""Sets chosen once from records, and online under quotas or a budget."""
+"""The section of sets chosen once from records, and online under quotas or a budget."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,11 +41,11 @@ def selection() -> str:
     return blocks(
         "## Sets chosen once, and online (`benchmarks/selection.py`)",
         prose("""
-            300 sites or titles, ten to choose (`simulate/problems/selection.py`), δ = 10⁻⁶, though both modes
-            give a
-            pure guarantee. Share of the value that greedy without noise has for the same people (under a
-            knapsack by density): mean ± standard error and the worst of twelve worlds; the defaults were
-            chosen on others. Swaps on a noisy histogram may beat greedy.
+            300 sites or titles, ten to choose (`simulate/problems/selection.py`), δ = 10⁻⁶, though
+            both modes give a pure guarantee. Share of the value that greedy without noise has for
+            the same people (under a knapsack by density): mean ± standard error and the worst of
+            twelve worlds; the defaults were chosen on others. Swaps on a noisy histogram may beat
+            greedy.
         """),
         table(
             ("records", "people", "ε", "`SetSelector`", "worst", "histogram", "sampled"),
@@ -65,11 +65,11 @@ def selection() -> str:
             ],
         ),
         prose("""
-            `ContinuousMaximizer`, online: 100 items, 5 slots, visitors whose tastes stay, drift or switch
-            (`papers/rivals/continuous.py`): value of the sets that were played, burn-in counted, over that
-            of the fractional points of non-private meta-Frank–Wolfe with K = 20 copies. Mean ± standard
-            error over twelve worlds, six at 10⁵ visitors. How gradients are clipped and the number of blocks
-            were chosen on the seeds 0 to 5 and 500 to 511.
+            `ContinuousMaximizer`, online: 100 items, 5 slots, visitors whose tastes stay, drift or
+            switch (`papers/rivals/continuous.py`): value of the sets that were played, burn-in
+            counted, over that of the fractional points of non-private meta-Frank–Wolfe with K = 20
+            copies. Mean ± standard error over twelve worlds, six at 10⁵ visitors. How gradients are
+            clipped and the number of blocks were chosen on the seeds 0 to 5 and 500 to 511.
         """),
         table(
             ("people", "visitors", "ε", "default", "worst", '`stream="iid"`'),

@@ -16,8 +16,8 @@ __all__ = [
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WIDTH = 110
-EMPTY_REQUEST = "–"
-"""What a table shows where nothing was measured."""
+NOT_MEASURED = "–"
+"""Entry of a table where nothing was measured."""
 
 
 @cache
@@ -30,7 +30,7 @@ def load(name: str) -> Mapping[str, Any]:
 def fixed(value: float | None, digits: int = 3) -> str:
     """Return a number with a fixed number of decimals; a 5 as the last digit is rounded up."""
     if value is None:
-        return EMPTY_REQUEST
+        return NOT_MEASURED
     rounded = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) + 0  # no −0
     return f"{rounded:f}".replace("-", "−")
 
@@ -53,9 +53,9 @@ def counted(number: int) -> str:
 
 
 def with_error(cell: Mapping[str, float] | None, digits: int = 3) -> str:
-    """Return a mean ± what the report has with it: a standard error or a standard deviation."""
+    """Return a mean ± the error in the report: a standard error or a standard deviation."""
     if cell is None:
-        return EMPTY_REQUEST
+        return NOT_MEASURED
     names = ("standard_error", "standard_deviation", "error")
     error = next(cell[name] for name in names if name in cell)
     return f"{fixed(cell['mean'], digits)} ± {fixed(error, digits)}"
@@ -73,9 +73,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def prose(text: str) -> str:
-    """Return paragraphs, wrapped anew: figures are longer or shorter than the code that writes
-    them.
-    """
+    """Return paragraphs wrapped to the width of the page, since figures vary in length."""
     paragraphs = dedent(text).strip().split("\n\n")
     return blocks(
         *(fill(each, WIDTH, break_on_hyphens=False, break_long_words=False) for each in paragraphs)

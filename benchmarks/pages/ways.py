@@ -1,4 +1,4 @@
-"""Whether a default is ever behind another mode, and streams that react."""
+"""The sections of defaults beside other modes, and of streams that react."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,39 +14,45 @@ POINTS = "`ContinuousMaximizer`, points"
 BANDIT = "`ContextualBandit`"
 STREAM = "`StreamingLearner`"
 Place = tuple[str, str, str | None, str]
-"""A learner, one of its modes, a cell in which it is far ahead, and what else is to be said."""
+"""A learner, one of its modes, a cell in which it is far ahead, and a remark."""
 PLACES: tuple[Place, ...] = (
     ("`RunningSum`", "fresh", None, "up to 64 releases with δ = 0; 8 of one number with δ = 10⁻⁶"),
     ("`RunningSum`", "honaker", None, "1000 releases with δ = 0"),
     ("`RunningSum`", "toeplitz", None, "δ = 10⁻⁶ with ten numbers or 1000 releases"),
     (SLATES, "fresh",
-     "set_maximizer/word=iid data=iid feedback=full horizon=10000 epsilon=0.1 delta=0 items=100 slots=5", ""),
+     "set_maximizer/word=iid data=iid feedback=full horizon=10000 epsilon=0.1 delta=0 items=100 "
+     "slots=5", ""),
     (SLATES, "sum", None, 'the only one for `stream="drifting"`'),
     (SLATES, "experts", None, 'the only one for `stream="adversarial"`'),
     ("`SetMaximizer`, clicks and rewards", "swap", None, "the only one"),
     (COSTS, "gradients",
-     "set_minimizer/feedback=full word=drifting items=30 data=exchange horizon=10000 epsilon=5 delta=0", ""),
+     "set_minimizer/feedback=full word=drifting items=30 data=exchange horizon=10000 epsilon=5 "
+     "delta=0", ""),
     (COSTS, "bound",
      "set_minimizer/feedback=full word=drifting items=10 data=alternate horizon=1000 epsilon=1 "
      "delta=1e-06",
      'the only one for `stream="adversarial"`'),
     ("`SetMinimizer`, single costs", "pairs", None, "the only one"),
     (POINTS, "euclidean",
-     "continuous_point/function=concave horizon=1000 epsilon=1 delta=0 data=exchange items=10 slots=2", ""),
+     "continuous_point/function=concave horizon=1000 epsilon=1 delta=0 data=exchange items=10 "
+     "slots=2", ""),
     (POINTS, "vertex",
      "continuous_point/function=multilinear horizon=1000 epsilon=1 delta=0 data=exchange items=10 "
      "slots=2",
      'sets of other matroids and knapsacks with `stream="drifting"`'),
     ("`ContinuousMaximizer`, sets", "slates", None,
-     'how `SetMaximizer` sums up, for quotas with `stream="drifting"`'),
+     'the gain sums of `SetMaximizer`, for quotas with `stream="drifting"`'),
     ("`ContinuousMaximizer`, sets", "fresh", None,
-     'how `SetMaximizer` chooses anew, for every matroid and knapsack with `stream="iid"`'),
+     'the disjoint greedy of `SetMaximizer`, for every matroid and knapsack with `stream="iid"`'),
     (BANDIT, "ridge", "contextual/kind=dense features=64 horizon=100000 epsilon=5 delta=1e-06", ""),
-    (BANDIT, "screen", "contextual/kind=sparse features=64 horizon=100000 epsilon=0.3 delta=1e-06", ""),
+    (BANDIT, "screen",
+     "contextual/kind=sparse features=64 horizon=100000 epsilon=0.3 delta=1e-06", ""),
     (STREAM, "leader",
      "streaming/kind=plain p=1 dimension=200 horizon=10000 epsilon=5 delta=1e-06", ""),
-    (STREAM, "whitened", "streaming/kind=short p=2 dimension=4 horizon=3000 epsilon=1 delta=1e-06", ""),
-    (STREAM, "scaled rows", "streaming/kind=short p=2 dimension=40 horizon=3000 epsilon=5 delta=0", ""),
+    (STREAM, "whitened",
+     "streaming/kind=short p=2 dimension=4 horizon=3000 epsilon=1 delta=1e-06", ""),
+    (STREAM, "scaled rows",
+     "streaming/kind=short p=2 dimension=40 horizon=3000 epsilon=5 delta=0", ""),
     (STREAM, "frank-wolfe",
      "streaming_passing/kind=plain p=2 dimension=40 horizon=30000 epsilon=5 delta=1e-06 "
      "data=alternate",
@@ -68,18 +74,20 @@ def ways() -> str:
     return blocks(
         "## Is the default ever behind? (`benchmarks/ways.py`)",
         prose(f"""
-            Public settings by learner (δ 0 and 10⁻⁶, ε 0.1 to 5, horizons from 10³, small and large sizes) on
-            streams that are i.i.d., drift, are exchanged once, or alternate with the learner's own public
-            blocks. The mode that a constructor takes meets every other mode that accepts the setting, on the
-            same worlds, from {report["settings"]["first_seed"]} on. *Beaten*: behind by more than 0.02
-            (shares), or a tenth and 0.005 (SubOpt, regret), and by more than 4 standard errors. *Worse than
-            nothing*: SubOpt or regret above 1.05, a share below −0.05, by more than 4 standard errors.
+            Public settings by learner (δ 0 and 10⁻⁶, ε 0.1 to 5, horizons from 10³, small and large
+            sizes) on streams that are i.i.d., drift, are exchanged once, or alternate with the
+            learner's own public blocks. The mode that a constructor takes meets every other mode
+            that accepts the setting, on the same worlds, from {report["settings"]["first_seed"]}
+            on. *Beaten*: behind by more than 0.02 (shares), or a tenth and 0.005 (SubOpt, regret),
+            and by more than 4 standard errors. *Worse than nothing*: SubOpt or regret above 1.05, a
+            share below −0.05, by more than 4 standard errors.
 
-            **These worlds are not untouched**: several defaults of regressions, `fit`, costs and points were
-            changed after looking at earlier results on them (the stiffness of short streams was debugged
-            there), so the counts for those groups flatter; believe the run on fresh worlds below. Two
-            yardsticks were changed after a first look: running sums are compared by their noisiest release,
-            which is what they make least, and costs by their share over random sets, the start.
+            **These worlds are not untouched**: several defaults of regressions, `fit`, costs and
+            points were changed after looking at earlier results on them (the stiffness of short
+            streams was debugged there), so the counts for those groups flatter; believe the run on
+            fresh worlds below. Two yardsticks were changed after a first look: running sums are
+            compared by their noisiest release, which is what they make least, and costs by their
+            share over random sets, the start.
         """),
         _counts(cells, beaten, worse),
         source("ways"),
@@ -87,9 +95,9 @@ def ways() -> str:
         *_points(),
         "### Where each mode is the best",
         prose("""
-            Modes are kept because they are ahead somewhere, or because nothing else does what they do. One
-            cell in which a mode is far ahead of the next best: difference ± standard error (shares; SubOpt of
-            coefficients; regret of arms).
+            A mode exists because it is ahead somewhere, or because no other does what it does. One
+            cell in which a mode is far ahead of the next best: difference ± standard error (shares;
+            SubOpt of coefficients; regret of arms).
         """),
         table(
             ("learner", "mode", "ahead of the next best by", "where"),
@@ -129,7 +137,7 @@ def _counts(cells: Iterable[str], beaten: Iterable[str], worse: Iterable[str]) -
 
 
 def _fresh(report: Mapping[str, Any]) -> list[str]:
-    """Return the run on worlds that nothing was chosen on."""
+    """Return the run on new worlds, on which nothing was chosen."""
     fresh = load("ways-fresh")
     cells, beaten, worse = (
         fresh[key] for key in ("auto_behind_best", "beaten", "worse_than_nothing")
@@ -144,11 +152,11 @@ def _fresh(report: Mapping[str, Any]) -> list[str]:
     )
     return [
         prose(f"""
-            On worlds from {fresh["settings"]["first_seed"]} on, which were run once, after everything was
-            chosen (regressions, `fit`, `ContinuousMaximizer`): {len(beaten)} of {len(cells)} cells beaten,
-            {len(worse)} worse than nothing. SubOpt of two single regressions (of the last table of this
-            section): {with_error(fresh["l1_pure_d50"])} and {with_error(fresh["small_eps_1e4"], 4)}. Costs
-            and the rest were not run again.
+            On worlds from {fresh["settings"]["first_seed"]} on, which were run once, after
+            everything was chosen (regressions, `fit`, `ContinuousMaximizer`): {len(beaten)} of
+            {len(cells)} cells beaten, {len(worse)} worse than nothing. SubOpt of two single
+            regressions (of the last table of this section): {with_error(fresh["l1_pure_d50"])} and
+            {with_error(fresh["small_eps_1e4"], 4)}. Costs and the rest were not run again.
         """),
         table(head, [(group, *(str(count[group]) for count in counts)) for group in counts[0]]),
         source("ways-fresh"),
@@ -164,11 +172,11 @@ def _points() -> list[str]:
     functions = joined(sorted({name.split("function=")[1].split()[0] for name in beaten}))
     return [
         prose(f"""
-            In 0.5 one default changed: which mode moves the points of `ContinuousMaximizer`, since the
-            benchmark had never compared the one that it fell back to. On worlds from
-            {points["settings"]["first_seed"]} on, run once after that: {len(beaten)} of {len(cells)} cells
-            beaten, all of {functions} functions, by {modes} (by {joined(ahead)}),
-            {len(points["worse_than_nothing"])} worse than nothing.
+            In 0.5 one default changed: which mode moves the points of `ContinuousMaximizer`, since
+            the benchmark had never compared the one that it fell back to. On worlds from
+            {points["settings"]["first_seed"]} on, run once after that: {len(beaten)} of
+            {len(cells)} cells beaten, all of {functions} functions, by {modes} (by
+            {joined(ahead)}), {len(points["worse_than_nothing"])} worse than nothing.
         """),
         source("ways-points"),
     ]
@@ -249,16 +257,17 @@ def adversary() -> str:
         "## Streams that react (`benchmarks/ways.py --only adversary`)",
         prose(f"""
             ε = 1, δ = 10⁻⁶, 2·10⁴ rounds unless stated: mean ± standard error over
-            {punish["hedge"]["seeds"]} worlds from {report["settings"]["first_seed"]} on, that nothing was
-            chosen on. "Punish": the decision of the round before is worth nothing. "Alternate": only some
-            candidates are worth anything, others from one public block to the next.
+            {punish["hedge"]["seeds"]} worlds from {report["settings"]["first_seed"]} on, that
+            nothing was chosen on. "Punish": the decision of the round before is worth nothing.
+            "Alternate": only some candidates are worth anything, others from one public block to
+            the next.
         """),
         table(("learner", "punish: regret per round", "alternate", "calm"), rows),
         prose(f"""
             A round takes {significant(times["hedge"])} µs in bulk (experts),
-            {significant(times["slates"])} µs (slates, 100 items, 5 slots). `Hedge` on other streams (20
-            actions, 10⁴ rounds; what is lost between the best action and one at random): {hedge[0]} i.i.d.,
-            {hedge[1]} drifting, {hedge[2]} exchanged, {hedge[3]} alternating.
+            {significant(times["slates"])} µs (slates, 100 items, 5 slots). `Hedge` on other streams
+            (20 actions, 10⁴ rounds; what is lost between the best action and one at random):
+            {hedge[0]} i.i.d., {hedge[1]} drifting, {hedge[2]} exchanged, {hedge[3]} alternating.
         """),
         source("ways-adversary", "ways"),
     )

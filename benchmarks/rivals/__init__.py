@@ -1,1 +1,1 @@
-"""What ContextualBandit is compared with: rivals without privacy, and rivals with joint DP."""
+"""Rivals of ContextualBandit, without privacy and with joint DP."""

@@ -1,4 +1,4 @@
-"""Rivals of discreet's own answer to "which arm, given the context": without privacy, and joint DP.
+"""Contextual rivals with joint DP, and the settings that are tried for each rival.
 
 For comparison only, in floating point. A rival takes from a world what is public (how many features
 and arms, the bounds of contexts) and ε and δ, whether it uses them or not; private ones turn them
@@ -43,21 +43,20 @@ ALPHA = 0.05
 
 
 class PrivateLinUCB(InBlocks):
-    """LinUCB from noisy sums over a tree. SOUND: joint DP for replace-one neighbours, however
-    calibrated.
+    """LinUCB from noisy sums over a tree. SOUND: joint DP for replace-one neighbours.
 
     A person's row z = (c, x)/C has length at most 1, and their reward r lies in [0, B] or, centred,
-    in [−B, B]. What is summed per arm is the symmetric matrix of (z, r), of which a replacement
-    moves at most √2·(1 + B²) in the Frobenius norm, on the same arm or on two.
+    in [−B, B]. Each arm sums the symmetric matrices of (z, r), which a replacement moves by at most
+    √2·(1 + B²) in the Frobenius norm, on the same arm or on two.
 
-        printed   a tree over rounds with m = ⌈log₂T⌉ + 1 levels, for rewards in [0, 1]; a node has noise
-                  (Z + Zᵀ)/√2, entries of Z being N(0, σ²), σ = 4√m·(1 + B²)·ln(4/δ)/ε; Gram
+        printed   a tree over rounds with m = ⌈log₂T⌉ + 1 levels, for rewards in [0, 1]; a node has
+                  noise (Z + Zᵀ)/√2, entries of Z being N(0, σ²), σ = 4√m·(1 + B²)·ln(4/δ)/ε; Gram
                   matrices are shifted by 2Υ, Υ = σ√(2m)(4√d + 2 ln(2T/α)). At (1, 10⁻⁶) it spends
                   1/180 of its ρ
-        tight     a tree over blocks with the noise that ρ asks for, shifted by `shift` times the largest
-                  eigenvalue that it is likely to have
+        tight     a tree over blocks with the noise that ρ needs, shifted by `shift` times its
+                  likely largest eigenvalue
 
-    The printed confidence width exceeds every reward: `width` is tuned in its place.
+    The printed confidence width exceeds every reward; `width` is tuned instead.
     """
 
     def __init__(
@@ -101,7 +100,7 @@ class PrivateLinUCB(InBlocks):
         self.sums = np.zeros((world.arms, dimension + 1, dimension + 1))
 
     def rows(self, contexts: Floats) -> Floats:
-        """z, at most 1 long."""
+        """Return z, of length at most 1."""
         lengths = np.maximum(np.linalg.norm(contexts, axis=1, keepdims=True), 1e-300)
         clipped = contexts * np.minimum(1.0, self._length / lengths)
         constant = np.full((len(contexts), 1), self._intercept * self._length)
@@ -109,7 +108,7 @@ class PrivateLinUCB(InBlocks):
         return np.concatenate([constant, clipped], axis=1) / whole
 
     def gather(self, contexts: Floats, arms: Integers, rewards: Floats) -> None:
-        """Add up matrices."""
+        """Add the matrices of these people to the sums."""
         centred = np.clip(rewards, 0.0, 1.0)[:, None] - self._centre
         rows = np.concatenate([self.rows(contexts), centred], axis=1)
         for arm in range(self.arms):
@@ -117,8 +116,8 @@ class PrivateLinUCB(InBlocks):
             self.sums[arm] += mine.T @ mine
 
     def fit(self) -> None:
-        """Solve what is released."""
-        released = self.sums + self._noise(
+        """Solve for the coefficients from the noisy sums."""
+        released = self.sums + self.noise_of_sum(
             self.clock if self._over_rounds else self.clock // len(self.block)
         )
         grams = released[:, :-1, :-1] + self.shift * np.eye(released.shape[1] - 1)
@@ -129,15 +128,13 @@ class PrivateLinUCB(InBlocks):
         self.coefficients: Floats = np.einsum("kij,kj->ki", self.inverses, released[:, :-1, -1])
 
     def scores(self, contexts: Floats) -> Floats:
-        """Estimate plus bonus."""
+        """Return the estimate plus the bonus."""
         rows = self.rows(contexts)
         estimates: Floats = rows @ self.coefficients.T
         return estimates + self._width * deviations(rows, self.inverses)
 
-    def _noise(self, time: int) -> Floats:
-        """That of the sum up to a time: of the nodes that its binary digits name, each drawn
-        once.
-        """
+    def noise_of_sum(self, time: int) -> Floats:
+        """Return the noise of the sum up to a time, of nodes that are drawn once each."""
         names = [(level, time >> level) for level in range(time.bit_length()) if time >> level & 1]
         self._nodes = {
             name: self._nodes[name] if name in self._nodes else self._node() for name in names
@@ -150,23 +147,26 @@ class PrivateLinUCB(InBlocks):
 
 
 class Fliphat(InBlocks):
-    """Doubling episodes; in each, sparse coefficients from the one before alone. SOUND: joint DP.
+    """FLIPHAT: doubling episodes, sparse coefficients from the episode before. SOUND: joint DP.
 
-    FLIPHAT's scheme with zCDP noise for replace-one neighbours. It knows how many features are
-    relevant (s). Coefficients are found by noisy iterative hard thresholding: |x_j| ≤ B, u = r − ½
-    − xθ clipped to ±U, n people an arm,
+    FLIPHAT's scheme with zCDP noise for replace-one neighbours. It knows the number s of relevant
+    features. Coefficients come from noisy iterative hard thresholding: |x_j| ≤ B,
+    u = r − ½ − xθ clipped to ±U, n people per arm,
 
-        v = n·θ/step + Σ u·x;   draw the s largest |v_j| and noise their values;   θ ← v·step/n, clipped
+        v = n·θ/step + Σ u·x
+        draw the s largest |v_j| and add noise to their values
+        θ ← v·step/n, clipped
 
     A person is in one episode, and there in every iteration, which costs ρ/iterations, half for
     each of
 
-        which     v_j is moved by at most 2UB on the same arm: |v_j| by changes within a range of 4UB, so s
-                  draws at rate η cost s·(4UBη)²/8; on two arms by UB each, 2·s·(2UBη)²/8, which is
-                  half
-        values    s coordinates moved by 2UB each: 2UB√s in l_2; on two arms UB each: √2·UB√s, which is less
+        which     v_j moves by at most 2UB on the same arm: |v_j| by changes within a range of 4UB,
+                  so s draws at rate η cost s·(4UBη)²/8; on two arms by UB each, 2·s·(2UBη)²/8,
+                  which is half
+        values    s coordinates moved by 2UB each: 2UB√s in l_2; on two arms UB each: √2·UB√s,
+                  which is less
 
-    θ was released before, and n is the plan's number, not how often an arm was really played.
+    θ was released before, and n is the planned number of people per arm, not the played one.
     """
 
     def __init__(
@@ -195,27 +195,27 @@ class Fliphat(InBlocks):
         self.rate = sqrt(half / (2 * self._relevant)) / moved
         self.deviation = 2 * moved * sqrt(self._relevant) / sqrt(2 * half)
         self.coefficients = np.zeros((world.arms, world.features))
-        self._episode: list[tuple[np.ndarray, Integers, Floats]] = []
+        self.episode: list[tuple[np.ndarray, Integers, Floats]] = []
 
     def gather(self, contexts: Floats, arms: Integers, rewards: Floats) -> None:
-        """Hold the episode's people, unless no decision will come of them."""
+        """Store the episode's people, unless no later decision depends on them."""
         if self.block.stop < self._horizon:
             clipped = np.clip(contexts, -self._bound, self._bound).astype(np.float32)
-            self._episode.append((clipped, arms, np.clip(rewards, 0.0, 1.0) - 0.5))
+            self.episode.append((clipped, arms, np.clip(rewards, 0.0, 1.0) - 0.5))
 
     def fit(self) -> None:
-        """Forget all but this episode."""
+        """Fit the coefficients to this episode, and delete its people."""
         people = len(self.block) / self.arms
         for arm in range(self.arms):
             found = np.zeros(self.coefficients.shape[1])
             for _ in range(self._iterations):
                 found = self._iteration(arm, found, people)
             self.coefficients[arm] = found
-        self._episode = []
+        self.episode = []
 
     def _iteration(self, arm: int, point: Floats, people: float) -> Floats:
         values = point * people / self._step
-        for contexts, arms, centred in self._episode:
+        for contexts, arms, centred in self.episode:
             rows = contexts[arms == arm]
             with np.errstate(
                 invalid="ignore"
@@ -230,15 +230,13 @@ class Fliphat(InBlocks):
         return found
 
     def scores(self, contexts: Floats) -> Floats:
-        """The estimate."""
+        """Return the estimate."""
         estimates: Floats = contexts @ self.coefficients.T
         return estimates
 
 
 def _usual_length(world: World) -> float:
-    """What contexts of a world without a given length are clipped to: 1.2 times that of uniform
-    ones.
-    """
+    """Return the clip of contexts without a given length: 1.2 times that of uniform ones."""
     return 1.2 * world.context_bound * sqrt(world.features / 3)
 
 
@@ -289,7 +287,7 @@ def tuned(
     epsilon: float = 1.0,
     delta: float = 1e-6,
 ) -> dict[str, Any]:
-    """The settings of a rival with the least mean regret; `make_world(seed)` draws the worlds.
+    """Return the settings of a rival with the least mean regret; `make_world(seed)` draws worlds.
 
     >>> from discreet.simulate.problems.contexts import DenseWorld
     >>> tuned("linucb", lambda seed: DenseWorld.drawn(2, 2, seed=seed), 500, [0, 1]).keys()

@@ -1,4 +1,4 @@
-"""Rivals without privacy in "which arm, given the context", and how rivals play in blocks.
+"""Contextual rivals without privacy, and the base class of rivals that play in blocks.
 
 For comparison only. All rivals are called alike (benchmarks/rivals/contextual.py has the private
 ones and what is tried for each), so these take an ε and a δ that they do not use.
@@ -21,7 +21,7 @@ __all__ = ["InBlocks", "LinUCB", "Uniform", "deviations", "growing"]
 
 
 class Uniform:
-    """Every arm equally likely, whatever the context. Reads nothing: perfectly private."""
+    """Policy that plays every arm with equal probability and reads nothing: perfectly private."""
 
     rounds_until_change = 10**9
 
@@ -32,15 +32,15 @@ class Uniform:
         self._generator = np.random.default_rng([seed, 5])
 
     def decide(self, contexts: Floats) -> Integers:
-        """Random arms."""
+        """Return random arms."""
         return self._generator.integers(self._arms, size=len(contexts))
 
     def learn(self, contexts: Floats, arms: Integers, rewards: Floats) -> None:
-        """Nothing."""
+        """Ignore the rewards."""
 
 
 class InBlocks:
-    """Plays uniformly in a first block, and then by what it found in the blocks before."""
+    """Base class of rivals that play a first block uniformly and fit after every block."""
 
     def __init__(self, world: World, ends: Iterator[int], seed: int) -> None:
         self.arms = world.arms
@@ -51,7 +51,7 @@ class InBlocks:
 
     @property
     def rounds_until_change(self) -> int:
-        """To the end of the block."""
+        """Rounds up to the end of the block."""
         return self._end - self.clock
 
     @property
@@ -60,13 +60,13 @@ class InBlocks:
         return range(self._begin, self._end)
 
     def decide(self, contexts: Floats) -> Integers:
-        """Random arms at first, and then the best."""
+        """Return random arms in the first block, and then the best arms."""
         if self._begin == 0:
             return self.generator.integers(self.arms, size=len(contexts))
         return np.asarray(self.scores(contexts).argmax(axis=1), dtype=np.int64)
 
     def learn(self, contexts: Floats, arms: Integers, rewards: Floats) -> None:
-        """Gather, and fit at the end of a block."""
+        """Gather the rewards, and fit at the end of a block."""
         self.gather(contexts, arms, rewards)
         self.clock += len(arms)
         if self.clock == self._end:
@@ -74,20 +74,20 @@ class InBlocks:
             self._begin, self._end = self._end, next(self._ends)
 
     def scores(self, contexts: Floats) -> Floats:
-        """How good each arm seems for each context."""
+        """Return the score of each arm for each context."""
         raise NotImplementedError
 
     def gather(self, contexts: Floats, arms: Integers, rewards: Floats) -> None:
-        """Take note of what happened."""
+        """Add the rewards of these people."""
         raise NotImplementedError
 
     def fit(self) -> None:
-        """Make of it what decides from now on."""
+        """Compute the estimates that decide from now on."""
         raise NotImplementedError
 
 
 def growing(first: int, growth: float) -> Iterator[int]:
-    """Ends of blocks, each longer than the one before by a factor.
+    """Return the ends of blocks, each longer than the one before by a factor.
 
     >>> ends = growing(10, 2.0)
     >>> [next(ends) for _ in range(4)]
@@ -101,7 +101,7 @@ def growing(first: int, growth: float) -> Iterator[int]:
 
 
 class LinUCB(InBlocks):
-    """Ridge regression per arm, and a bonus for what is uncertain. No privacy.
+    """Ridge regression per arm, with a bonus for uncertainty; not private.
 
     Refitted in slowly growing blocks. The bonus is `width` standard deviations for rewards of
     deviation 1.
@@ -126,7 +126,7 @@ class LinUCB(InBlocks):
         self._moments = np.zeros((world.arms, world.features + 1))
 
     def gather(self, contexts: Floats, arms: Integers, rewards: Floats) -> None:
-        """Add up Gram matrices and moments of centred rewards."""
+        """Add Gram matrices and moments of centred rewards."""
         rows = _with_one(contexts)
         for arm in range(self.arms):
             mine = rows[arms == arm]
@@ -134,23 +134,23 @@ class LinUCB(InBlocks):
             self._moments[arm] += mine.T @ (rewards[arms == arm] - 0.5)
 
     def fit(self) -> None:
-        """Solve."""
+        """Solve for the coefficients."""
         self.inverses: Floats = np.asarray(np.linalg.inv(self._grams), dtype=np.float64)
         self.coefficients: Floats = np.einsum("kij,kj->ki", self.inverses, self._moments)
 
     def scores(self, contexts: Floats) -> Floats:
-        """Estimate plus bonus."""
+        """Return the estimate plus the bonus."""
         rows = _with_one(contexts)
         estimates: Floats = rows @ self.coefficients.T
         return estimates + self.width * deviations(rows, self.inverses)
 
 
 def _with_one(contexts: Floats) -> Floats:
-    """Contexts with a first feature that is always 1."""
+    """Return contexts with a first feature that is always 1."""
     return np.concatenate([np.ones((len(contexts), 1)), contexts], axis=1)
 
 
 def deviations(rows: Floats, inverses: Floats) -> Floats:
-    """√(x·G⁻¹·x) of every row and arm."""
+    """Return √(x·G⁻¹·x) of every row and arm."""
     squares = [np.einsum("ij,ij->i", rows @ inverse, rows) for inverse in inverses]
     return np.asarray(np.sqrt(np.maximum(np.stack(squares, axis=1), 0.0)), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What each way of learning is worth in the same setting, on the same people, with the same seed.
+"""Values of the modes of each learner in the same setting, with the same people and seed.
 
 `compare(group, setting, seed)` gives one number per way; benchmarks/ways.py has the settings.
 

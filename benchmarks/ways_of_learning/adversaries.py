@@ -1,4 +1,4 @@
-"""Streams that react, and what the word "adversarial" costs on calm ones.
+"""Streams that react, and the cost of `stream="adversarial"` on calm ones.
 
     punish      what was decided in the round before is worth nothing (costs instead of saving)
     alternate   only some candidates are worth anything, others from one public block to the next
@@ -45,8 +45,7 @@ def against(
     seed: int,
     alone: bool = True,
 ) -> dict[str, float]:
-    """What a learner loses per round to a stream; on "iid" slates and costs: the share that it
-    keeps.
+    """Return a learner's loss per round on a stream; for i.i.d. slates and costs, its share.
 
     On "alternate" slates: what they earn per visitor, where the best fixed slate has 0.75.
     """
@@ -122,9 +121,7 @@ def _costs(stream: Reaction, horizon: int, privacy: Privacy, seed: int) -> float
 
 
 def _batches(learner: Learner, candidates: int) -> Iterator[tuple[Any, Mask, Mask]]:
-    """Tickets up to the next release, what was decided, and what had been decided one round
-    before.
-    """
+    """Yield tickets up to the next release, their decisions, and those one round before."""
     last = np.zeros((1, candidates), dtype=np.bool_)
     horizon = learner.horizon or 0
     while learner.clock < horizon:
@@ -139,7 +136,7 @@ def _batches(learner: Learner, candidates: int) -> Iterator[tuple[Any, Mask, Mas
 
 
 def microseconds(learner: str, horizon: int, privacy: Privacy) -> float:
-    """How long a round takes in bulk, decisions and releases included."""
+    """Return the time of a round in bulk, decisions and releases included."""
     made: Learner = Hedge(ACTIONS, horizon, privacy, seed=1)
     if learner == "slates":
         made = Display(horizon, privacy, SHOP_ITEMS, SHOP_SLOTS, stream="adversarial").learner(

@@ -1,7 +1,8 @@
 """Arms and actions: regret per round over that of uniform play.
 
-0 is the best arm for each context (the best fixed action in hindsight), 1 is uniform play. A world of actions
-in which the best fixed one gains less than LEAST_GAIN per round over uniform play is left out.
+0 is the best arm for each context (the best fixed action in hindsight), 1 is uniform play. A world
+of actions in which the best fixed one gains less than LEAST_GAIN per round over uniform play is
+left out.
 """
 
 from typing import Literal
@@ -32,7 +33,7 @@ def contexts(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Regret of `ContextualBandit` by mode, in a sparse or a dense world."""
+    """Return the regret of `ContextualBandit` by mode, in a sparse or a dense world."""
     problem = Contextual(horizon, Privacy(epsilon, delta), ARMS[kind], features, kind=kind)
     world = problem.people(seed)
     learners = in_modes(problem, world, seed, () if alone else ("ridge", "screen"))
@@ -49,7 +50,7 @@ def actions(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Regret of `Hedge`, which has one mode."""
+    """Return the regret of `Hedge`, which has one mode."""
     generator = np.random.default_rng([seed, 5])
     means = np.random.default_rng(seed).uniform(0.1, 0.9, size=actions)
     other_means = np.random.default_rng(seed + APART).uniform(0.1, 0.9, size=actions)

@@ -1,5 +1,4 @@
-"""Coefficients that are published at the end: SubOpt on fresh samples, as in
-problems/regression.py.
+"""Coefficients published at the end: SubOpt on test samples, as in problems/regression.py.
 
 θ_0 is zero, or the middle of a simplex. SubOpt is cut at MOST: how bad a failure is does not
 matter.
@@ -27,7 +26,7 @@ RADIUS = 5.0
 
 @dataclass(frozen=True)
 class Regressed(Coefficients):
-    """Coefficients in a ball or a simplex; with p = 1, a fifth of those that are drawn is not 0."""
+    """Regression in a ball or a simplex; with p = 1, a fifth of the coefficients is not 0."""
 
     simplex: bool = False
 
@@ -47,7 +46,7 @@ class Regressed(Coefficients):
 
 @dataclass(frozen=True)
 class Classes(Regressed):
-    """Coefficients for classes 0 and 1, in logistic loss."""
+    """The problem of coefficients for classes 0 and 1, in logistic loss."""
 
     def people(self, seed: int) -> Regression:
         world = Regression.varied(self.kind, self.rounds, self.features, 2.0, seed=seed)
@@ -74,7 +73,7 @@ def over(p: str, kind: Kind, horizon: int, privacy: Privacy, dimension: int) -> 
 
 
 def modes_over(domain: LpBall | Simplex) -> tuple[str, ...]:
-    """The modes that release coefficients as samples come, over a domain."""
+    """Return the modes that release coefficients over time, for a domain."""
     return ("leader", "frank-wolfe") if domain.corners else ("leader", "whitened", "frank-wolfe")
 
 
@@ -89,7 +88,7 @@ def coefficients(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """SubOpt of the last coefficients of a regression by mode."""
+    """Return SubOpt of the last coefficients of a regression, by mode."""
     return _compared(over(p, kind, horizon, Privacy(epsilon, delta), dimension), seed, alone)
 
 
@@ -103,7 +102,7 @@ def classes(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """SubOpt of the last coefficients for classes, by mode."""
+    """Return SubOpt of the last coefficients for classes, by mode."""
     return _compared(Classes(horizon, Privacy(epsilon, delta), dimension, kind=kind), seed, alone)
 
 

@@ -1,5 +1,4 @@
-"""Sets of least cost: the share of what the best fixed set saves over random sets, on the stream
-that came.
+"""Sets of least cost: the share of the best fixed set's saving over random sets.
 
 The problem is that of discreet/simulate/problems/costs.py, with another baseline: random sets are
 what a learner starts with. A world in which the best fixed set saves less than LEAST_GAIN per
@@ -37,9 +36,7 @@ class ChangingBundles(BundleWorld):
     mixing: Mixing
 
     def met(self, piece: range, releases: int) -> Floats:
-        """The rows of some visitors, who may come from the second world after this number of
-        releases.
-        """
+        """Return the rows of a piece of visitors, from either world by the releases so far."""
         of_other = self.mixing.of_other(piece, releases)
         if not of_other.any():
             return self.rows(piece.start, piece.stop)
@@ -50,9 +47,7 @@ class ChangingBundles(BundleWorld):
 
 
 def drawn(data: Data, visitors: int, *, items: int, seed: int) -> BundleWorld:
-    """Draw one world, or two if costs change; an edge that is not a world's own has strength 0
-    there.
-    """
+    """Draw one world, or two if costs change, each with the edges of both (strength 0 if new)."""
     one = BundleWorld.drawn(visitors, items=items, seed=seed)
     if data == "iid":
         return one
@@ -74,9 +69,7 @@ def _with_edges(world: BundleWorld, edges: Integers) -> BundleWorld:
 
 @dataclass(frozen=True, eq=False)
 class Hindsight:
-    """What fixed sets would have cost the visitors that came: costs are linear in the sum of
-    their rows.
-    """
+    """Costs of fixed sets to the visitors that came; costs are linear in the sum of their rows."""
 
     edges: Integers
     totals: Floats
@@ -102,9 +95,7 @@ class Hindsight:
         return self.cost(np.isin(np.arange(len(brings)), chosen).astype(np.float64))
 
     def share(self, cost: float) -> float | None:
-        """The share of the possible gain that a cost keeps; None if there is less than
-        LEAST_GAIN.
-        """
+        """Return the share of the possible gain of a cost; None if it is below LEAST_GAIN."""
         gain = self.random - self.best
         return None if gain < LEAST_GAIN * self.visitors else (self.random - cost) / gain
 
@@ -132,7 +123,7 @@ def costs(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Shares of `SetMinimizer` by mode."""
+    """Return the shares of `SetMinimizer` by mode."""
     world = drawn(data, horizon, items=items, seed=seed)
     problem = Costs(horizon, Privacy(epsilon, delta), items, feedback, word)
 

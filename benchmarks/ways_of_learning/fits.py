@@ -1,4 +1,4 @@
-"""The estimators' `fit`: SubOpt on fresh samples, where all samples are there at once.
+"""The estimators' `fit`: SubOpt on test samples, with all samples available at once.
 
 "auto" is the estimator as it is; other ways name a mode of `StreamingLearner`.
 Features fill their public ranges, as those of a user would.
@@ -21,7 +21,7 @@ MODES = ("passes", "leader", "whitened", "frank-wolfe")
 
 
 def _samples(kind: str, count: int, dimension: int, seed: int) -> tuple[Floats, Floats, Floats]:
-    """Features in [−1, 1], targets that lie there mostly, and the targets' means."""
+    """Draw features in [−1, 1], targets mostly in [−1, 1], and the means of the targets."""
     generator = np.random.default_rng([seed, 6])
     features = generator.uniform(-1, 1, size=(count, dimension))
     if kind == "correlated":
@@ -42,7 +42,7 @@ def fits(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """SubOpt of `PrivateStreamingRegressor.fit` by mode."""
+    """Return SubOpt of `PrivateStreamingRegressor.fit` by mode."""
     features, targets, means = _samples(kind, horizon + FRESH, dimension, seed)
     fresh_targets, fresh_means = targets[horizon:], means[horizon:]
     best = float(np.mean((fresh_means - fresh_targets) ** 2))

@@ -1,4 +1,4 @@
-"""The groups of settings that are compared, by name, and how each is measured."""
+"""The groups of settings that are compared, by name, with their measures."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,11 +51,12 @@ MEASURES: dict[str, Measure] = {
 def compare(
     group: str, setting: dict[str, Any], seed: int, alone: bool = False
 ) -> dict[str, float]:
-    """The value of every way in one world; empty if the world has nothing to gain.
+    """Return the value of every mode in one world; empty if the world has nothing to gain.
 
-    `alone` runs what the constructor takes and nothing else.
+    `alone` runs only the mode that the constructor chooses.
 
-    >>> compare("hedge", {"epsilon": 1.0, "delta": 0.0, "horizon": 10, "actions": 2, "data": "iid"}, 3).keys()
+    >>> setting = {"epsilon": 1.0, "delta": 0.0, "horizon": 10, "actions": 2, "data": "iid"}
+    >>> compare("hedge", setting, 3).keys()
     dict_keys(['auto'])
     """
     return GROUPS[group](seed=seed, alone=alone, **setting)

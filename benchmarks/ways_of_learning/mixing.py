@@ -1,4 +1,4 @@
-"""Which of two worlds each person of a stream comes from.
+"""The world that each person of a stream comes from, one of two.
 
     iid          all from the first
     drift        from the second with a probability that grows from 0 to 1
@@ -42,9 +42,7 @@ class Mixing:
             raise ConfigError(f"data must be one of {', '.join(DATA)}, got {self.data!r}")
 
     def of_other(self, piece: range, releases: int) -> Mask:
-        """Whether each person of a piece comes from the second world, after this number of
-        releases.
-        """
+        """Return whether each person of a piece comes from the second world."""
         if self.data == "alternate":
             return np.full(len(piece), releases % 2 == 1)
         progress = np.arange(piece.start, piece.stop) / self.people

@@ -1,6 +1,4 @@
-"""Our learner of a problem in several modes: what the constructor takes by default, and modes by
-name.
-"""
+"""A problem's learner in several modes: the constructor's default, and modes by name."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -16,7 +14,7 @@ AUTO = "auto"
 
 
 def is_same(one: Learner, other: Learner) -> bool:
-    """Whether two learners have the same settings, the same mode and the same plan."""
+    """Return whether two learners have equal settings, modes and plans."""
     if type(one) is not type(other):
         return False
     if replace(one.settings, mode=AUTO) != replace(other.settings, mode=AUTO):
@@ -28,8 +26,7 @@ def is_same(one: Learner, other: Learner) -> bool:
 def in_modes(
     problem: Problem[Any, Any], people: Any, seed: int, modes: Iterable[str]
 ) -> dict[str, Learner]:
-    """Return the learner of "auto", and of every mode that accepts the setting and is not what
-    "auto" takes.
+    """Return the learner of "auto", and of every other mode that accepts the setting.
 
     A mode that "auto" takes is left out: named, it has the same noise but other public coins (their
     key is the hash of the settings), so a second run would compare luck.
@@ -54,9 +51,7 @@ def in_modes(
 def values(
     learners: Mapping[str, Learner], value: Callable[[Any], float | None]
 ) -> dict[str, float]:
-    """Return the value of every learner, which `value` runs; nothing if one is None (nothing to
-    gain).
-    """
+    """Return the value of every learner; nothing if one is None (nothing to gain)."""
     found: dict[str, float] = {}
     for name, learner in learners.items():
         worth = value(learner)

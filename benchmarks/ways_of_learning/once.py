@@ -1,6 +1,4 @@
-"""What is chosen once, and running sums: SetSelector's share by mode, RunningSum's noise by
-mode.
-"""
+"""Sets chosen once, and running sums: SetSelector's share and RunningSum's noise by mode."""
 
 from typing import Literal
 
@@ -29,9 +27,7 @@ def selections(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Shares of `SetSelector` by mode: the value of the chosen set over that of greedy without
-    noise.
-    """
+    """Return the shares of `SetSelector` by mode, over greedy without noise."""
     problem = Selection(people, Privacy(epsilon, delta), SITES, RANK, world)
     records = problem.people(seed)
     found: dict[str, float] = {}
@@ -51,9 +47,7 @@ def selections(
 def sums(
     *, dimension: int, releases: int, epsilon: float, delta: float, seed: int, alone: bool = False
 ) -> dict[str, float]:
-    """The largest standard deviation of a release of `RunningSum`, which it makes least, by
-    mode: exact.
-    """
+    """Return the largest standard deviation of a release of `RunningSum` by mode: exact."""
     found: dict[str, float] = {}
     for mode in (AUTO,) if alone else (AUTO, *RunningSum.modes):
         try:
@@ -67,6 +61,6 @@ def sums(
 
 
 def _largest_deviation(learner: RunningSum, releases: int) -> float:
-    """The largest standard deviation of a total."""
+    """Return the largest standard deviation of a total."""
     total = Prefixes(learner.settings).total
     return max(total.standard_deviation(release) for release in range(1, releases + 1))

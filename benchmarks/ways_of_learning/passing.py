@@ -1,5 +1,4 @@
-"""Coefficients that every sample meets: the mean squared loss as it goes, over a stream that may
-change.
+"""Mean squared loss of the coefficients that each sample meets, on a stream that may change.
 
     excess = (loss − loss of the best fixed coefficients) / (loss of zeros − loss of the best fixed
     ones)
@@ -41,26 +40,24 @@ class Moments:
 
     @classmethod
     def none(cls, dimension: int) -> "Moments":
-        """Before the first sample."""
+        """Return the moments before the first sample."""
         return cls(np.zeros((dimension, dimension)), np.zeros(dimension))
 
     def add(self, features: Floats, targets: Floats) -> None:
-        """Count more samples."""
+        """Add more samples."""
         self.gram += features.T @ features
         self.cross += features.T @ targets
         self.square += float(targets @ targets)
         self.samples += len(targets)
 
     def loss(self, found: Floats) -> float:
-        """The mean squared loss of fixed coefficients."""
+        """Return the mean squared loss of fixed coefficients."""
         total = found @ self.gram @ found - 2 * float(self.cross @ found) + self.square
         return float(total) / self.samples
 
 
 def best_fixed(domain: LpBall | Simplex, moments: Moments) -> Floats:
-    """The coefficients of least squared loss in a domain, by accelerated projected gradient
-    descent.
-    """
+    """Return the coefficients of least squared loss in a domain, by accelerated descent."""
     step = 1 / max(float(np.linalg.eigvalsh(moments.gram)[-1]), 1e-12)
     point = ahead = domain.project(np.zeros(domain.dimension))
     for number in range(STEPS):
@@ -82,7 +79,7 @@ def passing(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Excess loss of a regression as it goes, by mode."""
+    """Return the excess loss of a regression over time, by mode."""
     problem = over(p, kind, horizon, Privacy(epsilon, delta), dimension)
     one = problem.people(seed)
     other = one if data == "iid" else problem.people(seed + APART)
@@ -102,9 +99,7 @@ def passing(
 def _met(
     learner: StreamingLearner, one: Regression, other: Regression, mixing: Mixing
 ) -> tuple[float, Moments]:
-    """Return the mean loss of the coefficients that each sample met, and the moments of the
-    samples.
-    """
+    """Return the mean loss of the coefficients that each sample met, and the moments."""
     total = 0.0
     moments = Moments.none(len(one.truth))
     for piece in pieces(learner, mixing.people, CHUNK):

@@ -1,4 +1,4 @@
-"""Points of a polytope: the share of what the best fixed point gains over an even one.
+"""Points of a polytope: the share of the best fixed point's gain over an even one.
 
 The even point has slots/items of every item. The best point in hindsight is found on the visitors
 that came, by type: greedy's set for a multilinear extension, Frank–Wolfe's point for a concave
@@ -31,7 +31,7 @@ STEPS = 400
 
 @dataclass(frozen=True)
 class Points(Continuous):
-    """Points of the polytope, played as such."""
+    """The problem of points of the polytope, played as points."""
 
     function: Multilinear | ConcaveOfLinear = field(default_factory=Multilinear)
 
@@ -54,7 +54,7 @@ def points(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Shares of `ContinuousMaximizer` that plays points, by mode."""
+    """Return the shares of `ContinuousMaximizer` that plays points, by mode."""
     world = drawn(data, horizon, items=items, seed=seed)
     family = Multilinear() if function == "multilinear" else ConcaveOfLinear("log")
     problem = Points(horizon, Privacy(epsilon, delta), items, slots, function=family)
@@ -76,19 +76,19 @@ def points(
 
 
 def _values(function: str, rows: Floats, point: Floats) -> Floats:
-    """What a point, or one point per row, is worth to each visitor."""
+    """Return the value of a point, or of one point per row, to each visitor."""
     if function == "multilinear":
         return np.asarray(1 - np.prod(1 - rows * point, axis=-1), dtype=np.float64)
     return np.asarray(np.log1p((rows * point).sum(axis=-1)), dtype=np.float64)
 
 
 def _worth(function: str, world: World, point: Floats) -> float:
-    """What a fixed point would have been worth to all visitors."""
+    """Return the value of a fixed point to all visitors."""
     return float(world.counts @ _values(function, world.chances, point))
 
 
 def _best_point(function: str, world: World, slots: int) -> Floats:
-    """The best fixed point in hindsight, up to the steps of Frank–Wolfe."""
+    """Return the best fixed point in hindsight, up to the steps of Frank–Wolfe."""
     items = world.items
     if function == "multilinear":
         return np.isin(np.arange(items), world.best_slate(slots)).astype(np.float64)

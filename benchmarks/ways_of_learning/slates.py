@@ -1,5 +1,4 @@
-"""Slates of items: the share of what greedy in hindsight gains over random slates, on the stream
-that came.
+"""Slates of items: the share of greedy in hindsight's gain over random slates.
 
 The problem is that of discreet/simulate/problems/display.py. Tastes that drift keep their types and
 move the weights.
@@ -35,9 +34,7 @@ class ChangingWorld(World):
     mixing: Mixing
 
     def met(self, piece: range, releases: int) -> Integers:
-        """The types of some visitors, who may come from the second world after this number of
-        releases.
-        """
+        """Return the types of a piece of visitors, from either world by the releases so far."""
         part = slice(piece.start, piece.stop)
         return np.where(self.mixing.of_other(piece, releases), self.other[part], self.types[part])
 
@@ -61,9 +58,7 @@ def of_visitors(world: World, types: list[Integers]) -> World:
 
 
 def played(learner: Learner, world: World, seed: int) -> tuple[float, World]:
-    """Return the value of all slates that a learner showed, and the world of the visitors who
-    came.
-    """
+    """Return the value of all slates of a learner, and the world of the visitors who came."""
     value = 0.0
     types = []
     for met in meetings(learner, world, seed=seed):
@@ -85,7 +80,7 @@ def slates(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Shares of `SetMaximizer` by mode."""
+    """Return the shares of `SetMaximizer` by mode."""
     problem = Display(horizon, Privacy(epsilon, delta), items, slots, feedback, word)
     world = drawn(data, horizon, items=items, seed=seed)
     modes = () if alone else MODES.get((feedback, word), ())
@@ -106,7 +101,7 @@ def quotas(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Shares of `ContinuousMaximizer` that plays sets, beside `SetMaximizer`."""
+    """Return the shares of `ContinuousMaximizer` that plays sets, beside `SetMaximizer`."""
     privacy = Privacy(epsilon, delta)
     world = drawn(data, horizon, items=items, seed=seed)
     own = ("vertex", "fresh") if word == "iid" else ("vertex",)

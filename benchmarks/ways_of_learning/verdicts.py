@@ -1,4 +1,4 @@
-"""Means of ways over worlds, and how far the constructor's own choice is behind the best other way.
+"""Means of modes over worlds, and the distance of the default behind the best other mode.
 
 Differences are paired by world. A share is better if it is larger, a loss if it is smaller; noise
 is compared in proportion.
@@ -29,7 +29,7 @@ WORSE = 0.05
 
 @dataclass(frozen=True)
 class Verdict:
-    """How "auto" compares with the best other way; positive `behind` says that it is worse."""
+    """Comparison of "auto" with the best other mode; `behind` is positive if "auto" is worse."""
 
     measure: Measure
     auto: float
@@ -52,7 +52,7 @@ class Verdict:
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether "auto" may be behind by a difference that matters, but more worlds must tell."""
+        """Whether "auto" may be behind by a difference that matters, which needs more worlds."""
         return self.matters and SUSPECT * self.error < self.behind <= CERTAIN * self.error
 
     @property
@@ -64,12 +64,12 @@ class Verdict:
         return lost > WORSE and lost > CERTAIN * self.auto_error
 
     def plain(self) -> dict[str, object]:
-        """As plain data."""
+        """Return the verdict as plain data."""
         return {name: value for name, value in asdict(self).items() if name != "measure"}
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard error; the error of a single value is infinite.
+    """Return the mean and standard error; the error of a single value is infinite.
 
     >>> mean_and_error([1.0, 3.0])
     (2.0, 1.0)
@@ -80,8 +80,9 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
 
 def verdict(worlds: Values, measure: Measure, *, best: str | None = None) -> Verdict | None:
-    """The verdict over worlds, against the way `best` if it is named; None if too few have
-    something to gain.
+    """Return the verdict over worlds, against mode `best` if it is named.
+
+    None if too few worlds have something to gain.
 
     >>> worlds = [{"auto": 0.5, "sum": 0.9}, {"auto": 0.7, "sum": 0.9}] * 2
     >>> found = verdict(worlds, "share")
@@ -106,6 +107,6 @@ def verdict(worlds: Values, measure: Measure, *, best: str | None = None) -> Ver
 
 
 def _exact(noise: Mapping[str, float]) -> Verdict:
-    """The verdict on noise that is computed, in proportion to that of the best way."""
+    """Return the verdict on computed noise, in proportion to that of the best mode."""
     best = min((way for way in noise if way != "auto"), key=lambda way: noise[way])
     return Verdict("noise", noise["auto"], 0.0, best, noise["auto"] / noise[best] - 1, 0.0, 1)

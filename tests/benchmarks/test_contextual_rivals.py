@@ -1,6 +1,4 @@
-"""If these fail, discreet is compared with rivals that are weaker, or less private, than they
-could be.
-"""
+"""If these fail, discreet is compared with rivals that are too weak or not private."""
 
 from itertools import permutations, product
 from math import log, sqrt
@@ -45,7 +43,7 @@ def test_every_rival_plays_and_repeats_itself(name: str, world: World) -> None:
     assert found == regret(name, world, 2000, seed=3)
 
 
-def test_without_privacy_nearly_everything_is_kept() -> None:
+def test_rivals_without_privacy_have_little_regret() -> None:
     assert regret("linucb", SPARSE, 10_000) < 0.08
     assert regret("linucb", DENSE, 10_000) < 0.12
 
@@ -54,11 +52,11 @@ def test_without_privacy_nearly_everything_is_kept() -> None:
     "name", ["private_linucb", "private_linucb_printed", "fliphat", "glm_bandit_sound"]
 )
 def test_rivals_with_a_huge_epsilon_lose_little(name: str) -> None:
-    """Nothing but noise keeps them from it."""
+    """Their regret at a usual epsilon is due to noise alone."""
     assert regret(name, SPARSE, 10_000, epsilon=1e5) < 0.25
 
 
-def test_at_a_usual_epsilon_rivals_stand_in_their_order() -> None:
+def test_at_a_usual_epsilon_rivals_have_their_known_order() -> None:
     horizon = 20_000
     printed = regret("private_linucb_printed", DENSE, horizon)
     tight = regret("private_linucb", DENSE, horizon)
@@ -66,7 +64,7 @@ def test_at_a_usual_epsilon_rivals_stand_in_their_order() -> None:
     assert regret("fliphat", SPARSE, horizon) < 0.4
 
 
-def test_defaults_and_what_is_tried_are_settings_that_exist() -> None:
+def test_defaults_and_grids_name_existing_settings() -> None:
     assert TUNED.keys() == RIVALS.keys()
     for name, grid in TUNED.items():
         tried = {key: values[-1] for key, values in grid.items()}
@@ -137,10 +135,8 @@ def test_private_linucbs_tight_noise_spends_its_budget() -> None:
 
 
 @pytest.mark.parametrize("centred", [False, True])
-def test_nobody_moves_private_linucbs_sums_by_more_than_it_says(centred: bool) -> None:
-    """Everybody at the corners of what is allowed, replaced by everybody else, on the same arm
-    or another.
-    """
+def test_no_person_moves_private_linucbs_sums_beyond_its_sensitivity(centred: bool) -> None:
+    """People at the extremes of the bounds, replaced by each other, on one arm or two."""
     angles = np.linspace(0, 2 * np.pi, 25)
     contexts = np.stack([np.cos(angles), np.sin(angles)], axis=1) * 3.0  # too long: clipped
     world = DenseWorld.drawn(2, 2)
@@ -157,18 +153,16 @@ def test_nobody_moves_private_linucbs_sums_by_more_than_it_says(centred: bool) -
 
 
 def test_private_linucbs_noise_is_that_of_a_tree() -> None:
-    """The node of times 1 to 4 stays until 8 comes; 5 and 7 have one node besides those of 4 and
-    6.
-    """
+    """The node of times 1 to 4 counts until 8; 5 and 7 have one node besides those of 4 and 6."""
     rival = PrivateLinUCB(DENSE, 100, 1.0, 1e-6)
-    four, five, six, seven, eight = (rival._noise(time) for time in range(4, 9))
+    four, five, six, seven, eight = (rival.noise_of_sum(time) for time in range(4, 9))
     more = [five - four, six - four, seven - six, eight]
     assert [np.std(noise) for noise in more] == pytest.approx([rival.deviation] * 4, rel=0.25)
     assert np.std(eight - seven) > 1.5 * rival.deviation
 
 
 def peeled(scores: np.ndarray, rate: float, draws: int) -> dict[tuple[int, ...], float]:
-    """The law of draws of the exponential mechanism, one after the other, without repetition."""
+    """Return the law of sequential draws of the exponential mechanism without repetition."""
     weights = np.exp(rate * scores)
     law = {}
     for order in permutations(range(len(scores)), draws):
@@ -181,19 +175,17 @@ def peeled(scores: np.ndarray, rate: float, draws: int) -> dict[tuple[int, ...],
 
 
 def spent(one: np.ndarray, two: np.ndarray) -> float:
-    """The ρ of zCDP that tells two laws apart: the largest of D_α/α."""
+    """Return the ρ of zCDP between two laws: the largest of D_α/α."""
     orders = (1.01, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
     return max(log(float(np.sum(one**a * two ** (1 - a)))) / (a - 1) / a for a in orders)
 
 
-def test_fliphats_selection_costs_what_it_says_by_enumeration() -> None:
-    """Four features, two draws; the score of a feature is |v|, and one person is replaced by
-    another.
-    """
+def test_fliphats_selection_costs_its_budget_by_enumeration() -> None:
+    """Four features, two draws; the score of a feature is |v|, and one person is replaced."""
     world = SparseWorld.drawn(4, relevant=2)
     rival = Fliphat(world, 1000, 8.0, 1e-6, relevant=2, iterations=2)
     share = Privacy(8.0, 1e-6).budget.rho / 4  # half of an iteration's
-    moved = 0.5  # U·B: what one person adds to v_j at most
+    moved = 0.5  # U·B: the largest contribution of one person to v_j
     people = [np.array(signs) * moved for signs in product((-1.0, 1.0), repeat=4)]
     highest = two_arms = 0.0
     for base in (np.zeros(4), np.array([5.0, 4.0, -5.0, 0.5]), np.array([1.0, -1.0, 1.0, -1.0])):
@@ -207,7 +199,7 @@ def test_fliphats_selection_costs_what_it_says_by_enumeration() -> None:
     assert two_arms <= share
 
 
-def test_fliphats_values_cost_what_they_say() -> None:
+def test_fliphats_values_cost_their_budget() -> None:
     rival = Fliphat(SPARSE, 1000, 1.0, 1e-6, relevant=5, iterations=3)
     share = RHO / 6
     same_arm = 5 * (2 * 0.5) ** 2 / (2 * rival.deviation**2)
@@ -218,7 +210,7 @@ def test_fliphats_values_cost_what_they_say() -> None:
 
 @pytest.mark.statistical
 def test_fliphat_draws_features_one_after_the_other() -> None:
-    """20,000 iterations; a rate that is a fifth off would show."""
+    """20,000 iterations; a rate that is a fifth off would be detected."""
     world = SparseWorld.drawn(3, relevant=2)
     rival = Fliphat(world, 1000, 30.0, 1e-6, relevant=2)
     contexts = np.array([[1.0, 0.5, -0.8], [0.2, 0.9, 0.1]])
@@ -252,30 +244,30 @@ def test_fliphat_forgets_all_but_the_last_episode() -> None:
     assert (np.count_nonzero(found[0], axis=1) == 5).all()
 
 
-def test_fliphat_holds_nobody_of_whom_no_decision_will_come() -> None:
+def test_fliphat_stores_no_people_of_the_last_episode() -> None:
     rival = Fliphat(SPARSE, 1000, 1.0, 1e-6, first=0.4)
     play(SPARSE, rival, 1000)
-    assert rival._episode == []
+    assert rival.episode == []
     assert rival.block == range(400, 1200)
 
 
-def test_what_is_told_of_a_world_reaches_the_published_bandit() -> None:
+def test_settings_of_a_world_reach_the_published_bandit() -> None:
     world = SparseWorld.drawn(10, link="logistic", reward="bernoulli", seed=1)
-    told: dict[str, Any] = {}
+    received: dict[str, Any] = {}
 
     class Spy:
-        """Notes what it is made with."""
+        """Records the settings of its constructor."""
 
         def __init__(self, *arguments: Any, **settings: Any) -> None:
-            told.update(settings)
+            received.update(settings)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(glm_for_world, "GlmBandit", Spy)
         RIVALS["glm_bandit_sound"](world, 3000, 1.0, 1e-6, share=0.1, blocks=20)
-        assert told["link"] == "logistic"
-        assert told["radius"] == pytest.approx(4.0)
-        assert (told["warm_up"], told["block"]) == (100, 150)
+        assert received["link"] == "logistic"
+        assert received["radius"] == pytest.approx(4.0)
+        assert (received["warm_up"], received["block"]) == (100, 150)
         table = TableWorld.of(np.eye(2), np.array([0, 1]), context_bound=1.0)
-        told.clear()
+        received.clear()
         RIVALS["glm_bandit_printed"](table, 3000, 1.0, 1e-6)
-        assert told == {"noise": "printed"}
+        assert received == {"noise": "printed"}

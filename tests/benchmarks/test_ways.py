@@ -1,6 +1,4 @@
-"""If these fail, a default is called better or worse than another way by a measure that is
-wrong.
-"""
+"""If these fail, a default is called better or worse than another mode by a wrong measure."""
 
 import json
 from pathlib import Path
@@ -95,17 +93,17 @@ def test_the_best_fixed_coefficients_are_the_least_squares_inside_a_ball() -> No
     assert np.linalg.norm(best_fixed(LpBall(3), moments)) == pytest.approx(1.0)
 
 
-# --- ways
+# --- modes
 
 
-def test_a_mode_that_the_constructor_takes_gives_its_number_and_is_not_run_twice() -> None:
+def test_the_default_mode_has_its_own_value_and_is_not_run_twice() -> None:
     problem = coefficients.over("2", "plain", 500, BOTH, 4)
     samples = problem.people(9)
-    found = [
+    outcomes = [
         problem.outcome(problem.learner(samples, 5, mode=mode), samples)
         for mode in ("auto", "leader")
     ]
-    assert found[0] == found[1]
+    assert outcomes[0] == outcomes[1]
     setting = {
         "kind": "plain",
         "p": "2",
@@ -119,19 +117,18 @@ def test_a_mode_that_the_constructor_takes_gives_its_number_and_is_not_run_twice
     assert {"auto", "whitened", "frank-wolfe"} == set(values)
 
 
-def test_two_learners_are_the_same_only_with_the_same_mode_settings_and_plan() -> None:
+def test_two_learners_are_equal_only_with_equal_modes_settings_and_plans() -> None:
     def model(mode: str, horizon: int = 10_000, dimension: int = 100) -> StreamingLearner:
         return coefficients.over("2", "plain", horizon, BOTH, dimension).learner(mode=mode)
 
     assert not is_same(model("auto"), model("leader"))
     assert not is_same(model("auto"), model("auto", horizon=20_000))
-    assert not is_same(
-        model("auto"), model("whitened")
-    )  # measures second moments, "auto" leaves them out
+    # "whitened" measures second moments, "auto" does not
+    assert not is_same(model("auto"), model("whitened"))
     assert is_same(model("auto", dimension=4), model("whitened", dimension=4))
 
 
-def test_every_group_is_measured_in_a_known_way() -> None:
+def test_every_group_has_a_measure() -> None:
     assert GROUPS.keys() == MEASURES.keys()
 
 
@@ -173,12 +170,12 @@ def test_a_smaller_loss_is_better_and_noise_is_compared_in_proportion() -> None:
     assert worse.is_worse_than_nothing
 
 
-def test_fresh_worlds_judge_the_way_that_was_best_before() -> None:
+def test_new_worlds_judge_the_mode_that_was_best_before() -> None:
     worlds = [{"auto": 0.5, "sum": 0.6, "hedge": 0.9}] * 4
-    found = verdict(worlds, "share", best="sum")
-    assert found is not None
-    assert found.best == "sum"
-    assert found.behind == pytest.approx(0.1)
+    judged = verdict(worlds, "share", best="sum")
+    assert judged is not None
+    assert judged.best == "sum"
+    assert judged.behind == pytest.approx(0.1)
 
 
 # --- the benchmark
@@ -192,14 +189,15 @@ def test_cells_are_unique_and_quick_ones_are_some_of_them() -> None:
     assert {cell.group for cell in ways.cells()} == set(GROUPS) - {"adversary"}  # single figures
 
 
-def test_the_report_has_all_keys_and_a_second_run_reads_what_was_kept(
+def test_the_report_has_all_keys_and_a_second_run_reads_stored_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ways.THREADS:
-        monkeypatch.setenv(name, "1")  # is put back after the test
-    kept, out = tmp_path / "kept.jsonl", tmp_path / "ways-part.json"
+        monkeypatch.setenv(name, "1")  # restored after the test
+    stored = tmp_path / "stored.jsonl"
+    out = tmp_path / "ways-part.json"
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    options = ["--quick", "--only", "hedge", "--workers", "1", "--keep", str(kept)]
+    options = ["--quick", "--only", "hedge", "--workers", "1", "--keep", str(stored)]
     ways.main(options)
     found = json.loads(out.read_text())
     assert found.keys() == {
@@ -229,9 +227,9 @@ def test_the_report_has_all_keys_and_a_second_run_reads_what_was_kept(
     }
     for entry in found["auto_behind_best"].values():
         assert {"auto", "best", "behind", "error", "seeds"} <= entry.keys()
-    lines = kept.read_text()
+    lines = stored.read_text()
     ways.main(options)
-    assert kept.read_text() == lines
+    assert stored.read_text() == lines
     again = json.loads(out.read_text())
     assert again | {"made": found["made"]} == found
 

@@ -1,6 +1,4 @@
-"""If these fail, docs/papers.md says something else about the papers than what was computed and
-measured.
-"""
+"""If these fail, docs/papers.md states other numbers than were computed and measured."""
 
 import doctest
 import json
@@ -37,21 +35,21 @@ def test_every_algorithm_has_its_verdict_and_its_shares(name: str) -> None:
     measured = MEASURED["epsilon"][name]
     assert epsilon == ("∞" if measured == "infinite" else f"{measured:.3g}")
     assert measured == "infinite" or measured == pytest.approx(algorithm.verdict.epsilon)
-    (found,) = [
+    (row,) = [
         MEASURED["shares"][problem] for problem, about in PROBLEMS.items() if about.printed == name
     ] or [{}]
-    people = f"{found['people']:,}" if found else "–"
-    assert shares == [people, *(shown(found.get(who)) for who in ("printed", "sound", "discreet"))]
+    people = f"{row['people']:,}" if row else "–"
+    assert shares == [people, *(shown(row.get(who)) for who in ("printed", "sound", "discreet"))]
 
 
-def test_the_example_runs_as_it_is_shown() -> None:
+def test_the_example_has_the_shown_output() -> None:
     results = doctest.testfile(str(HOUSE / "docs/papers.md"), module_relative=False)
     assert (results.failed, results.attempted > 3) == (0, True)
 
 
-def test_every_erratum_is_told_as_it_is_computed() -> None:
+def test_every_erratum_is_listed_as_computed() -> None:
     assert set(MEASURED["errata_shown"]) == set(ERRATA)
     for name, show in ERRATA.items():
         erratum = show()
-        told = [erratum.paper, erratum.claim.replace("|", "¦"), erratum.needs.replace("|", "¦")]
-        assert ROWS[name.replace("-", " ")] == told
+        row = [erratum.paper, erratum.claim.replace("|", "¦"), erratum.needs.replace("|", "¦")]
+        assert ROWS[name.replace("-", " ")] == row

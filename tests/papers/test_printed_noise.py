@@ -1,4 +1,4 @@
-"""If these fail, published algorithms are compared with other noise than was printed."""
+"""If these fail, published algorithms run with other noise than was printed."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ ALPHA = 1e-6
 
 @pytest.mark.statistical
 def test_many_draws_at_once_have_the_stated_lengths() -> None:
-    """4,000 draws; a radius with another shape or scale would show."""
+    """4,000 draws; a radius with another shape or scale would be detected."""
     bits = seeded_bits(9, 0)
     lengths = np.linalg.norm(l2_gamma(5, 2.0, bits, draws=4_000), axis=1)
     assert stats.kstest(lengths, stats.gamma(5, scale=2.0).cdf).pvalue > ALPHA
@@ -39,11 +39,12 @@ def test_one_draw_is_a_vector_and_many_are_rows() -> None:
 
 
 def test_a_sum_has_the_noise_of_the_nodes_that_make_it_up() -> None:
-    """Against a tree with nodes: in pieces, as long streams come."""
+    """Comparison with an explicit tree, in pieces, as for long streams."""
     nodes = np.random.default_rng(1).normal(size=(300, 2))
     expected = []
     for time in range(1, 301):
-        ends, left = [], time
+        ends = []
+        left = time
         while left:  # the node that ends here, then those of the sum before it
             ends.append(left)
             left &= left - 1

@@ -1,11 +1,10 @@
-"""Reports of experiments: what was computed is what is written, and a report that was stopped
-goes on.
-"""
+"""Reports of experiments state the computed numbers, and a stopped report resumes."""
 
 import json
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,7 +45,7 @@ def test_a_report_has_the_same_words_and_numbers_in_every_form(tmp_path: Path) -
     figure, _ = pictures.panels(1, (2, 2))
     grid = Grid("Errors", ["case", "error", "why"], [["p | 2", "0.1 <", "short"]], brief=(0, 1))
     chapter = Chapter(
-        "first", "A chapter", ["Said & done.", grid, Picture("drawn", figure, "A line.")], {"x": 1}
+        "first", "A chapter", ["This & that.", grid, Picture("drawn", figure, "A line.")], {"x": 1}
     )
     written = write_report([chapter], tmp_path, "All of it")
     assert sorted(path.name for path in written) == [
@@ -57,7 +56,7 @@ def test_a_report_has_the_same_words_and_numbers_in_every_form(tmp_path: Path) -
     ]
     assert "| p \\| 2 | 0.1 < | short |" in (tmp_path / "report.md").read_text()
     page = (tmp_path / "report.html").read_text()
-    assert "Said &amp; done." in page
+    assert "This &amp; that." in page
     assert "<td>0.1 &lt;</td>" in page
     assert 'src="drawn.png"' in page
     assert json.loads((tmp_path / "report.json").read_text()) == {"first": {"x": 1}}
@@ -77,25 +76,25 @@ def test_errata_are_computed_and_written(tmp_path: Path) -> None:
     assert "the tree gives twice epsilon" in (tmp_path / "report.md").read_text()
 
 
-def test_as_many_processes_run_as_are_asked_for(
+def test_the_option_workers_sets_the_number_of_processes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    asked: list[Ask] = []
+    asks: list[Ask] = []
 
-    def told(ask: Ask) -> Chapter:
-        asked.append(ask)
+    def empty_chapter(ask: Ask) -> Chapter:
+        asks.append(ask)
         return Chapter("errata", "Nothing", [], {})
 
-    monkeypatch.setitem(EXPERIMENTS, "errata", told)
+    monkeypatch.setitem(EXPERIMENTS, "errata", empty_chapter)
     for options in ([], ["--workers", "5"]):
         result = CliRunner().invoke(app, ["reproduce", "errata", "--out", str(tmp_path), *options])
         assert result.exit_code == 0, result.output
-    assert [ask.workers for ask in asked] == [2, 5]
+    assert [ask.workers for ask in asks] == [2, 5]
     assert CliRunner().invoke(app, ["reproduce", "errata", "--workers", "0"]).exit_code == 2
 
 
 def known_table() -> dict[str, dict[str, Error]]:
-    """NoisySFW far above its print, LocalMD at 0.79, NoisySGD at 1."""
+    """Table in which NoisySFW is far above its print, LocalMD at 0.79, NoisySGD at 1."""
     rivals = dict(zip(PRINTED, (0.94, 1.0, 0.61, 1.0, 1.0, 1.0, 1.0, 1.0), strict=True))
     table = {}
     for name, rival in rivals.items():
@@ -107,7 +106,7 @@ def known_table() -> dict[str, dict[str, Error]]:
     return table
 
 
-def test_tables_keep_printed_figures_and_say_what_does_not_reproduce(
+def test_tables_quote_printed_figures_and_state_which_do_not_reproduce(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = known_table()
@@ -127,16 +126,17 @@ def test_tables_keep_printed_figures_and_say_what_does_not_reproduce(
     assert cells["p1.5, T1000, d10"] == ["0.20 ± 0.048", "0.95 ± 0.095"]
     assert cells["p1.5, T2000, d5"] == ["0.0024 ± 0.001", "0.44 ± 0.029"]
     assert cells["p1.5, T2000, d10"] == ["0.060 ± 0.032", "0.89 ± 0.069"]
-    words = " ".join(part for part in chapter.parts if isinstance(part, str))
+    text = " ".join(part for part in chapter.parts if isinstance(part, str))
     assert (
         "NoisySFW's cells of Table 3 do not reproduce: 0.94, 1, 0.61, 1 here, 0.52, 0.95, 0.44,"
-        in words
+        in text
     )
-    assert "in print, 2 of 4 by more than two printed deviations" in words
-    assert "NoisySGD's cells of Table 4 do not reproduce" in words
-    assert "LocalMD, of which the text prints no number, has 0.79" in words
-    assert "not converge" not in words
-    assert chapter.numbers["authors_over_printed"]["p1.5_T1000_d10"] == pytest.approx(0.1)
+    assert "in print, 2 of 4 by more than two printed deviations" in text
+    assert "NoisySGD's cells of Table 4 do not reproduce" in text
+    assert "LocalMD, for which the text prints no number, has 0.79" in text
+    assert "not converge" not in text
+    numbers: Any = chapter.numbers
+    assert numbers["authors_over_printed"]["p1.5_T1000_d10"] == pytest.approx(0.1)
 
 
 def test_errors_fall_with_time_and_runs_reproduce() -> None:
@@ -146,14 +146,14 @@ def test_errors_fall_with_time_and_runs_reproduce() -> None:
     assert errors_over_time("lemma", 0)[-1] < errors_over_time("corrected", 0)[-1]
 
 
-def test_a_number_of_seeds_that_was_asked_for_counts() -> None:
+def test_a_given_number_of_seeds_replaces_the_default() -> None:
     assert (Ask(seeds=3).runs(10, 2), Ask(quick=True).runs(10, 2), Ask().runs(10, 2)) == (3, 2, 10)
 
 
 # --- rates
 
 
-def test_regret_falls_behind_what_trivial_decisions_lose_and_runs_reproduce() -> None:
+def test_regret_is_below_that_of_trivial_decisions_and_runs_reproduce() -> None:
     lost, trivial = regret("slates", OURS, 3_000, 1)
     assert 0 < lost < trivial / 3
     assert regret("slates", OURS, 3_000, 1) == [lost, trivial]
@@ -163,7 +163,7 @@ def test_regret_falls_behind_what_trivial_decisions_lose_and_runs_reproduce() ->
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_every_algorithm_that_is_claimed_something_of_runs(problem: str) -> None:
+def test_every_algorithm_with_a_claim_runs(problem: str) -> None:
     claimed = [name for name, claim in CLAIMS.items() if claim.problem == problem]
     trivial = {regret(problem, who, 60, 1)[1] for who in (OURS, *claimed)}
     assert len(trivial) == 1  # all in the same world
@@ -171,11 +171,11 @@ def test_every_algorithm_that_is_claimed_something_of_runs(problem: str) -> None
 
 
 def known_regret(problem: str, who: str, horizon: int, seed: int) -> list[float]:
-    """Grows with the root of the horizon, twice as fast as printed."""
+    """Regret that grows with √T for discreet and linearly as printed."""
     return [horizon**0.5 if who == OURS else float(horizon), 2.0 * horizon]
 
 
-def test_rates_are_told_beside_their_bounds_and_kept(
+def test_rates_are_reported_with_their_bounds_and_stored(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(rates, "regret", known_regret)
@@ -183,23 +183,24 @@ def test_rates_are_told_beside_their_bounds_and_kept(
     ask = Ask(quick=True, seeds=1, workers=1, store=ResultStore(done))
     chapter = rates.tell_rates(ask)
     assert chapter.numbers.keys() == CLAIMS.keys() < CATALOGUE.keys()
-    for name, found in chapter.numbers.items():
+    numbers: Any = chapter.numbers
+    for name, row in numbers.items():
         problem = PROBLEMS[CLAIMS[name].problem]
-        assert found["bound"] == [CLAIMS[name].bound(horizon) for horizon in problem.quick]
-        assert found["bound_over_most"] == pytest.approx(
-            found["bound"][-1] / problem.quick[-1] / problem.most
+        assert row["bound"] == [CLAIMS[name].bound(horizon) for horizon in problem.quick]
+        assert row["bound_over_most"] == pytest.approx(
+            row["bound"][-1] / problem.quick[-1] / problem.most
         )
-        assert found["printed"]["slope"]["slope"] == pytest.approx(1.0)
-        assert found["discreet"]["slope"]["slope"] == pytest.approx(0.5)
-        assert found["printed"]["share"] == 0.5
+        assert row["printed"]["slope"]["slope"] == pytest.approx(1.0)
+        assert row["discreet"]["slope"]["slope"] == pytest.approx(0.5)
+        assert row["printed"]["share"] == 0.5
     write_report([chapter], tmp_path, "Rates")
     assert (tmp_path / "rates.png").stat().st_size > 10_000
     before = done.read_text()
     assert rates.tell_rates(replace(ask, store=ResultStore(done))).numbers == chapter.numbers
-    assert done.read_text() == before  # nothing was done again
+    assert done.read_text() == before  # no run was repeated
 
 
-def test_the_theorems_grow_as_they_say() -> None:
+def test_bounds_grow_with_their_stated_powers() -> None:
     powers = {"√T": 0.5, "T^2/3": 2 / 3, "T^3/4": 0.75, "ln² T": 0.0}
     for claim in CLAIMS.values():
         ratio = claim.bound(10**40) / claim.bound(10**30)  # there logarithms hardly count
@@ -213,22 +214,21 @@ def known_share(problem: str, who: shares.Who, people: int, epsilon: float, seed
     return {"printed": 0.1, "sound": 0.2, "discreet": 0.9, "random": 0.3}[who] - 0.01 / epsilon
 
 
-def test_shares_are_told_as_they_were_measured(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(value, "kept", known_share)
+def test_shares_are_reported_as_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(value, "share", known_share)
     chapter = value.tell_value(Ask(quick=True, seeds=1, workers=1))
     assert chapter.numbers.keys() == shares.PROBLEMS.keys()
-    for name, runs in chapter.numbers.items():
+    numbers: Any = chapter.numbers
+    for name, runs in numbers.items():
         problem = shares.PROBLEMS[name]
         for who in problem.who:
             mine = [run for run in runs if run["who"] == who]
             assert {run["people"] for run in mine if run["epsilon"] == 1} == set(problem.quick)
             assert len(mine) == (3 if who == "random" else 7)
             assert all(run["share"] == known_share(name, who, 0, run["epsilon"], 0) for run in mine)
-    words = " ".join(part for part in chapter.parts if isinstance(part, str))
-    assert "streaming Frank–Wolfe (ε ≥ 1.67 for 1)" in words
-    assert "noisier than ε asks for: FI-DP, BanditDP, DPCG, DPMFW." in words
+    text = " ".join(part for part in chapter.parts if isinstance(part, str))
+    assert "streaming Frank–Wolfe (ε ≥ 1.67 for 1)" in text
+    assert "noisier than ε needs: FI-DP, BanditDP, DPCG, DPMFW." in text
     write_report([chapter], tmp_path, "Value")
     assert (tmp_path / "value.png").stat().st_size > 10_000
     assert (
@@ -253,12 +253,12 @@ def test_shares_are_told_as_they_were_measured(
         ("sets", 300),
     ],
 )
-def test_ours_keeps_more_than_what_was_printed(problem: str, people: int) -> None:
-    kept = {
-        who: shares.kept(problem, who, people, 3.0, 900) for who in shares.PROBLEMS[problem].who
+def test_discreet_has_a_larger_share_than_the_printed_algorithm(problem: str, people: int) -> None:
+    measured = {
+        who: shares.share(problem, who, people, 3.0, 900) for who in shares.PROBLEMS[problem].who
     }
-    ours = kept.pop("discreet")
-    assert max(kept.values(), default=0.0) + 0.05 < ours < 1.05
+    ours = measured.pop("discreet")
+    assert max(measured.values(), default=0.0) + 0.05 < ours < 1.05
 
 
 def test_there_is_a_verdict_for_every_algorithm_of_the_papers() -> None:

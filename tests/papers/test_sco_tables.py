@@ -1,4 +1,4 @@
-"""If these fail, what is said to reproduce, or not to, was not what was run."""
+"""If these fail, statements about reproduced tables rest on other runs."""
 
 from math import inf
 
@@ -7,7 +7,7 @@ import pytest
 from discreet.papers.rivals import sco_tables
 
 
-def test_the_best_of_a_grid_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_reports_the_best_of_its_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = [("published_by_lemma", {"pace": 1e-6}), ("published_by_lemma", {"pace": 1.0})]
     monkeypatch.setattr(sco_tables, "CASES", [(1.5, 1000, 5)])
     columns = {"text_by_lemma": tried, "still": tried[:1], "discreet": [("discreet", {})]}
@@ -18,7 +18,7 @@ def test_the_best_of_a_grid_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("p", [1.5, inf])
-def test_every_column_has_something_to_try(p: float) -> None:
+def test_every_column_has_a_grid(p: float) -> None:
     assert list(sco_tables.grids(p)) == list(sco_tables.COLUMNS)
     assert {sco_tables.case_name(*case) for case in sco_tables.CASES} == set(sco_tables.PRINTED)
 
@@ -33,9 +33,7 @@ def test_rivals_reproduce_with_their_seed(method: str) -> None:
 
 
 def test_table_3_reproduces_as_printed_and_not_with_the_noise_of_the_box() -> None:
-    """The cell T = 1000, d = 5: printed 0.017 ± 0.010, every one of four runs within a factor of
-    ten.
-    """
+    """The cell T = 1000, d = 5: printed 0.017 ± 0.010, four runs within a factor of ten."""
     case = (1.5, 1000, 5)
     as_printed = [sco_tables.as_the_authors(case, 0.4, seed, noise="lemma") for seed in range(4)]
     correct = [sco_tables.as_the_authors(case, 0.4, seed, noise="corrected") for seed in range(4)]

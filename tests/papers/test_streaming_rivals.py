@@ -1,4 +1,4 @@
-"""If these fail, streaming learners are compared with rivals that nobody has printed."""
+"""If these fail, streaming learners are compared with rivals that were never printed."""
 
 from dataclasses import replace
 from math import ceil, inf, log, sqrt
@@ -24,14 +24,14 @@ def world(p: float, radius: float = 1.0, samples: int = 60) -> Regression:
 
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0, inf])
 @pytest.mark.parametrize("radius", [0.5, 2.0])
-def test_every_rival_stays_in_the_ball_whatever_its_shape(p: float, radius: float) -> None:
+def test_every_rival_stays_in_balls_of_every_shape(p: float, radius: float) -> None:
     problem = world(p, radius)
     for name, rival in RIVALS.items():
         if name == "local_md" and p > 2:
             continue
-        found = rival(problem, 1.0, 1e-3, 1.0, 1)
-        assert np.isfinite(found).all(), name
-        assert np.linalg.norm(found, p) <= radius * (1 + 1e-6), name
+        coefficients = rival(problem, 1.0, 1e-3, 1.0, 1)
+        assert np.isfinite(coefficients).all(), name
+        assert np.linalg.norm(coefficients, p) <= radius * (1 + 1e-6), name
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,14 @@ def test_every_rival_stays_in_the_ball_whatever_its_shape(p: float, radius: floa
         ("local_md", 1.0, 300.0),
     ],
 )
-def test_with_hardly_any_noise_the_answer_is_found(name: str, p: float, pace: float) -> None:
+def test_with_negligible_noise_rivals_find_the_coefficients(
+    name: str, p: float, pace: float
+) -> None:
     problem = Regression.drawn(150 if name == "noisy_sgd" else 300, 4, p, seed=2)
     assert problem.suboptimality(RIVALS[name](problem, 1e6, 1e-3, pace, 1)) < 0.15
 
 
-def test_what_is_printed_for_other_shapes_is_refused() -> None:
+def test_balls_for_which_nothing_is_printed_are_refused() -> None:
     with pytest.raises(ConfigError, match="LocalMD is printed for 1 ≤ p ≤ 2"):
         RIVALS["local_md"](world(3.0), 1.0, 1e-3, 1.0, 1)
 
@@ -67,9 +69,8 @@ def test_euclidean_constants_bound_those_of_the_ball() -> None:
             row = vector / max(np.linalg.norm(vector, ball.dual), 1e-12)
             point = vector / max(np.linalg.norm(vector, p), 1e-12)
             assert np.linalg.norm(row) <= plane.lipschitz + 1e-9  # a gradient of dual norm 1
-            assert (
-                np.linalg.norm(row) ** 2 <= plane.smoothness + 1e-9
-            )  # xxᵀ, smooth in l_p with constant 1
+            # xxᵀ is smooth in l_p with constant 1
+            assert np.linalg.norm(row) ** 2 <= plane.smoothness + 1e-9
             assert 2 * np.linalg.norm(point) <= plane.diameter + 1e-9
 
 
@@ -79,17 +80,17 @@ def test_projections_are_the_nearest_points(p: float) -> None:
     ball = LpBall(5, p, 0.7)
     for _ in range(10):
         point = generator.normal(size=5)
-        found = point.copy()
-        descent._project(found, p, 0.7)
-        assert np.allclose(found, ball.project(point), atol=1e-6)
+        nearest = point.copy()
+        descent.project_onto_ball(nearest, p, 0.7)
+        assert np.allclose(nearest, ball.project(point), atol=1e-6)
     inside = np.full(5, 0.01)
-    kept = inside.copy()
-    descent._project(kept, p, 0.7)
-    assert (kept == inside).all()
+    projected = inside.copy()
+    descent.project_onto_ball(projected, p, 0.7)
+    assert (projected == inside).all()
 
 
 def test_noisy_sfw_takes_the_stated_steps() -> None:
-    """Ten lines of its box, with the same draws of noise."""
+    """The box line by line, with the same draws of noise."""
     from discreet.papers.noise import generalised_gaussian
 
     problem, epsilon, delta = world(1.5, samples=64), 30.0, 1e-3
@@ -119,12 +120,13 @@ def test_a_mirror_step_minimises_what_is_printed() -> None:
     def bowl(point: np.ndarray) -> float:
         return float(np.linalg.norm(point, p)) ** 2 / (2 * (p - 1))
 
-    slope = descent._mirror(here, p)
+    slope = descent.mirror_map(here, p)
     numeric = [(bowl(here + 1e-6 * axis) - bowl(here - 1e-6 * axis)) / 2e-6 for axis in np.eye(3)]
     assert np.allclose(slope, numeric, atol=1e-6)
 
     def worth(point: np.ndarray) -> float:
-        return float((gradient + pull * slope) @ point) + (bowl(point) - slope @ point) / length
+        linear = float((gradient + pull * slope) @ point)
+        return linear + (bowl(point) - float(slope @ point)) / length
 
     found = LpBall(3, p, reach).lead(-((1 - length * pull) * slope - length * gradient), 1.0)
     limit = {"type": "ineq", "fun": lambda point: reach - np.linalg.norm(point, p)}
@@ -135,15 +137,15 @@ def test_a_mirror_step_minimises_what_is_printed() -> None:
 
 
 def test_local_md_has_the_stated_phases(monkeypatch: pytest.MonkeyPatch) -> None:
-    phases: list[tuple[slice, descent._Phase]] = []
+    phases: list[tuple[slice, descent.Phase]] = []
 
-    def noted(
-        problem: Regression, part: slice, centre: np.ndarray, phase: descent._Phase, luck: object
+    def record(
+        problem: Regression, part: slice, centre: np.ndarray, phase: descent.Phase, luck: object
     ) -> np.ndarray:
         phases.append((part, phase))
         return centre
 
-    monkeypatch.setattr(descent, "_mirror_descent", noted)
+    monkeypatch.setattr(descent, "_mirror_descent", record)
     local_md(world(1.5, samples=64), 2.0, 1e-3, 1.0, 1)
     eta = 2 / 4 * min(1 / sqrt(0.5 * 64), 2 / sqrt(4 * log(1000)))
     assert [part.stop - part.start for part, _ in phases] == [32, 16, 8, 4, 2, 1]
@@ -158,7 +160,7 @@ def test_local_md_has_the_stated_phases(monkeypatch: pytest.MonkeyPatch) -> None
         assert phase.sigma == pytest.approx(100 * 4 * 4 ** (1 / 6) * sqrt(log(1000)) / (batch * 2))
 
 
-def test_noisy_sgd_is_certified_to_be_less_than_twice_as_revealing_as_is_said() -> None:
+def test_noisy_sgd_has_a_certified_epsilon_below_twice_the_claimed_one() -> None:
     """n² steps, each on one sample drawn uniformly, with σ = 2L√(2 ln(1/δ))/ε for changes of 2L."""
     dp_accounting = pytest.importorskip("dp_accounting")
     from dp_accounting.rdp import RdpAccountant
@@ -174,9 +176,9 @@ def test_noisy_sgd_is_certified_to_be_less_than_twice_as_revealing_as_is_said() 
 def test_noisy_sgd_uses_the_step_and_the_noise_that_are_printed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given: dict[str, float] = {}
+    arguments: dict[str, float] = {}
 
-    def noted(
+    def record(
         rows: object,
         targets: object,
         steps: int,
@@ -185,19 +187,18 @@ def test_noisy_sgd_uses_the_step_and_the_noise_that_are_printed(
         p: float,
         radius: float,
     ) -> np.ndarray:
-        given.update(steps=steps, length=length, sigma=sigma, p=p, radius=radius)
+        arguments.update(steps=steps, length=length, sigma=sigma, p=p, radius=radius)
         return np.zeros(4)
 
-    monkeypatch.setattr(descent, "_noisy_descent", noted)
+    monkeypatch.setattr(descent, "_noisy_descent", record)
     noisy_sgd(world(inf, radius=2.0, samples=50), 0.5, 1e-3, 3.0, 1)
-    lipschitz, diameter = 6.0, 4.0 * 2  # L = 2(R + 1); D = 2R, times √4 in l_2
-    assert given == pytest.approx(
+    lipschitz = 6.0  # L = 2(R + 1)
+    diameter = 4.0 * 2  # D = 2R, times √4 in l_2
+    least = min(1 / sqrt(50), 0.5 / sqrt(4 * log(1000)))
+    assert arguments == pytest.approx(
         {
             "steps": 2500,
-            "length": 3
-            * diameter
-            / (lipschitz * 50)
-            * min(1 / sqrt(50), 0.5 / sqrt(4 * log(1000))),
+            "length": 3 * diameter / (lipschitz * 50) * least,
             "sigma": sqrt(8 * log(1000)) * lipschitz / 0.5,
             "p": inf,
             "radius": 2.0,

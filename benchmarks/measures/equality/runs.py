@@ -1,6 +1,4 @@
-"""One seeded run of a learner, from its first round to its last, in all the ways in which people
-come.
-"""
+"""One seeded run of a learner, from its first round to its last, with all ways to open rounds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -27,12 +25,12 @@ Random = np.random.Generator
 
 
 def nobody(generator: Random) -> None:
-    """No context, or no mask."""
+    """Return no context, or no mask."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A learner, who comes, and how rounds are opened and closed.
+    """A learner, the people of its run, and how rounds are opened and closed.
 
     Parameters
     ----------
@@ -88,7 +86,7 @@ class Scenario:
     replay: bool = False
 
     def run(self, trace: Trace) -> str:
-        """Lead a learner from its first round to its last; gives the mode, as "Learner mode"."""
+        """Run a learner from its first round to its last; return the mode, as "Learner mode"."""
         learner = self.make(seed=SEED)
         method = learner.facts["method"]
         with TemporaryDirectory() as folder:
@@ -102,7 +100,7 @@ class Scenario:
 
 
 def of_case(case: Any, **more: Any) -> Scenario:
-    """The scenario of a case that audits run over, in few rounds at once."""
+    """Return the scenario of a case of the audit, with few rounds at once."""
     changes = tuple((when, _calling(method, argument)) for when, method, argument in case.events)
     log = case.log
 
@@ -137,7 +135,7 @@ def _calling(method: str, argument: Any) -> Callable[[Any], Any]:
 
 @dataclass
 class _Life:
-    """A learner on its way through a scenario."""
+    """A learner during a run of a scenario."""
 
     scenario: Scenario
     learner: Any
@@ -325,14 +323,14 @@ class _Life:
 
 
 def _name(round: int) -> Any:
-    """Whose round it is: a text, a number, or now and then what names nobody."""
+    """Return the key of a round's person: a text, a number, or sometimes an invalid key."""
     if round % 29 == 17:
         return 2.5
     return round % PERSONS if round % 3 else f"person {round % PERSONS}"
 
 
 def _as_arrays(people: list[Any]) -> Any:
-    """One array with a row or an entry per person; two for samples; −1 for no click."""
+    """Return one array with a row or an entry per person; two for samples; −1 for no click."""
     if isinstance(people[0], tuple):
         return np.array([features for features, _ in people]), np.array(
             [target for _, target in people]

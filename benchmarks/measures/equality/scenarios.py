@@ -1,6 +1,4 @@
-"""Seeded runs of every mode of every learner: short ones of all cases, and long ones with every
-phase.
-"""
+"""Seeded runs of every mode of every learner: short runs of all cases, and long runs."""
 
 from typing import Any
 
@@ -19,7 +17,7 @@ __all__ = ["scenarios"]
 
 
 def scenarios() -> list[Any]:
-    """All runs; no two have the same name."""
+    """Return all runs; no two have the same name."""
     short = [*cases(), *long_cases(), *keyed_cases()]
     resumable = [case for case in short if "callable" not in case.name]
     found: list[Any] = [

@@ -28,7 +28,7 @@ NAN = float("nan")
 
 
 def _told(chosen: Any) -> dict[str, Any]:
-    """Return what a choice tells; versions up to 0.5 also told a point, which no method had."""
+    """Return the result of a choice; versions up to 0.5 also had a point."""
     plain: dict[str, Any] = chosen.as_plain()
     plain.pop("point", None)
     return plain
@@ -36,7 +36,7 @@ def _told(chosen: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """One choice: how the selector is made, and the records it chooses from."""
+    """One choice: the constructor of the selector, and the records."""
 
     name: str
     mode: str
@@ -47,7 +47,7 @@ class Selection:
     """Whether the choice is committed to a file, and read back by a second selector."""
 
     def run(self, trace: Trace) -> str:
-        """Choose; gives the mode, as "SetSelector mode"."""
+        """Choose once; return the mode, as "SetSelector mode"."""
         with TemporaryDirectory() as folder:
             more: dict[str, Any] = {"journal": Path(folder) / "choice"} if self.kept else {}
             trace.note("chosen", _told(self.make(**more).fit(self.people(), columns=self.columns)))
@@ -59,9 +59,7 @@ class Selection:
 
 
 def selections() -> Iterator[Selection]:
-    """Both methods; rows, lists with malformed records, frames and callables; quotas, budgets,
-    reports.
-    """
+    """Return both methods with rows, lists, frames and callables, quotas, budgets, reports."""
     yield from _sampled()
     yield from _histograms()
 

@@ -16,7 +16,7 @@ ITEMS, SLOTS = 12, 3
 
 
 def _tastes(items: int, seed: int) -> Any:
-    """Chances to click, one row per kind of visitor."""
+    """Return click probabilities, one row per type of visitor."""
     generator = np.random.default_rng(seed)
     chances = generator.beta(1, 30, size=(4, items))
     for kind in range(4):
@@ -25,7 +25,7 @@ def _tastes(items: int, seed: int) -> Any:
 
 
 def _visitor(items: int, shift: int) -> Callable[[Random, int], Any]:
-    """Visitors who would click some items; from round `shift` on, others click other items."""
+    """Return visitors who would click some items, and other items from round `shift` on."""
     first = _tastes(items, 1)
     second = np.roll(first, items // 2, axis=1) * (first.max(axis=0) < 0.2)
 
@@ -37,7 +37,7 @@ def _visitor(items: int, shift: int) -> Callable[[Random, int], Any]:
 
 
 def _click(liked: Any, slate: Any) -> Any:
-    """The first item of the slate that a visitor likes."""
+    """Return the first item of the slate that a visitor likes."""
     return next((int(item) for item in slate if item >= 0 and liked[item]), None)
 
 
@@ -125,7 +125,7 @@ def _slates_of(feedback: str, stream: str) -> Iterator[Scenario]:
 
 
 def _log(feedback: str, rows: int, *, chances: bool = False) -> Callable[[Any], None]:
-    """A warm start with slates of a uniform policy, or with chances of their own."""
+    """Return a warm start with slates of a uniform policy, or with given propensities."""
 
     def before(learner: Any) -> None:
         generator, visitor = np.random.default_rng(8), _visitor(ITEMS, 10**9)

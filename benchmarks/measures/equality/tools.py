@@ -1,4 +1,4 @@
-"""What scenarios share: guarantees, learners in a named mode, masks."""
+"""Guarantees, learners in a named mode, and masks for the scenarios."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,14 +22,14 @@ HOW = (
 def made(
     kind: type[Any], *arguments: Any, mode: str = "auto", **settings: Any
 ) -> Callable[..., Any]:
-    """Makes a learner, in a mode that is named if one is."""
+    """Return a constructor of a learner, in a named mode if one is given."""
     if mode == "auto":
         return lambda **more: kind(*arguments, **settings, **more)
     return lambda **more: forced(kind, mode, *arguments, **settings, **more)
 
 
 def some(items: int, always: int) -> Callable[[Random], Any]:
-    """Masks with three quarters of the items; the first ones are always available."""
+    """Return masks with three quarters of the items; the first ones are always available."""
 
     def mask(generator: Random) -> Any:
         drawn = generator.random(items) < 0.75
@@ -40,5 +40,5 @@ def some(items: int, always: int) -> Callable[[Random], Any]:
 
 
 def failing(chosen: Any) -> float:
-    """A callable of a person that fails."""
+    """Fail: a person's callable that raises."""
     raise ZeroDivisionError("nothing")

@@ -1,4 +1,4 @@
-"""What a seeded run shows: decisions, all that passes the door, charges, and what may be read."""
+"""The trace of a seeded run: decisions, draws at the door, charges, and public values."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,7 +97,7 @@ def recorded_doors(trace: Trace) -> Iterator[None]:
 
 
 def plain(value: Any) -> str:
-    """Return a value as text that is the same for the same bits; types of containers do not count.
+    """Return a value as text, equal for equal bits; types of containers do not count.
 
     >>> plain({"a": (np.float64(0.5), [1, None])})
     "{'a': [0x1.0000000000000p-1, [1, None]]}"

@@ -1,5 +1,4 @@
-"""The source papers: their algorithms, printed and sound, their errata, tables run again, and
-rivals.
+"""The source papers: their algorithms, errata, reproduced tables and rival methods.
 
-The top room: only commands and benchmarks know it.
+Only the command line and the benchmarks import this package.
 """

@@ -1,11 +1,12 @@
 """Noise of the papers in floating point: for simulation and comparison only.
 
-A floating-point sample has gaps that depend on the noise and so can give the data away; no
-mechanism of discreet uses these. Both laws factor into a radius and a direction that is uniform in
-the sense of the l_r ball (the cone measure). `TreeNoise` is what a binary tree makes of either.
+A floating-point sample has gaps that depend on the noise and can disclose the data; no mechanism
+of discreet uses these samplers. Both laws factor into a radius and a direction that is uniform in
+the sense of the l_r ball (the cone measure). `TreeNoise` adds up either noise over a binary tree.
 
-References  Hardt, Talwar (2010), the K-norm mechanism; Bassily, Guzmán, Nandi (2021), the generalised
-            Gaussian; Chan, Shi, Song (2011) and Dwork, Naor, Pitassi, Rothblum (2010), the tree
+References  Hardt, Talwar (2010), the K-norm mechanism; Bassily, Guzmán, Nandi (2021), the
+            generalised Gaussian; Chan, Shi, Song (2011) and Dwork, Naor, Pitassi, Rothblum (2010),
+            the tree
 """
 
 import numpy as np
@@ -17,10 +18,10 @@ from discreet.release.randomness import RandomBits
 
 
 def l2_gamma(dimension: int, scale: float, bits: RandomBits, *, draws: int | None = None) -> Floats:
-    """Density ∝ exp(−‖z‖₂ / scale): a Gamma(d, scale) radius in a uniform direction. With `draws`,
-    one a row.
+    """Draw noise with density ∝ exp(−‖z‖₂ / scale); with `draws`, one sample per row.
 
-    ε-differentially private for a change of at most ε·scale in the l₂ norm (in exact arithmetic).
+    The radius is Gamma(d, scale) distributed, the direction uniform. In exact arithmetic the noise
+    is ε-differentially private for a change of at most ε·scale in the l₂ norm.
     """
     _check(dimension, scale)
     generator = bits.floats()
@@ -32,10 +33,11 @@ def l2_gamma(dimension: int, scale: float, bits: RandomBits, *, draws: int | Non
 def generalised_gaussian(
     dimension: int, sigma: float, norm: float, bits: RandomBits, *, draws: int | None = None
 ) -> Floats:
-    """Density ∝ exp(−‖z‖_r² / 2σ²). With `draws`, one a row.
+    """Draw noise with density ∝ exp(−‖z‖_r² / 2σ²); with `draws`, one sample per row.
 
-    The squared radius is Gamma(d/2, 2σ²), not Gamma(d/2, 2σ) as is sometimes printed. For r ≥ 2 and
-    a change of at most s in the l_r norm it is (r − 1)·s²/2σ²-zCDP (in exact arithmetic).
+    The squared radius is Gamma(d/2, 2σ²) distributed, not Gamma(d/2, 2σ) as is sometimes printed.
+    For r ≥ 2 and a change of at most s in the l_r norm the noise is (r − 1)·s²/2σ²-zCDP (in exact
+    arithmetic).
     """
     _check(dimension, sigma)
     if not norm > 0:  # below 1 it is no norm, but printed indices are
@@ -47,11 +49,14 @@ def generalised_gaussian(
 
 
 class TreeNoise:
-    """The noise of running sums over a binary tree, in which every node is noised once.
+    """The noise of running sums over a binary tree in which every node is noised once.
 
-        noise of sum t = noise of the node that ends at t + noise of sum t′,   t′ = t without its lowest bit
+        noise of sum t = noise of the node that ends at t + noise of sum t′
+        t′ = t without its lowest 1-bit
 
-    >>> TreeNoise(dimension=1).of_sums(np.ones((8, 1)))[:, 0]        # so many nodes make up sums 1 to 8
+    Sums 1 to 8 consist of these numbers of nodes:
+
+    >>> TreeNoise(dimension=1).of_sums(np.ones((8, 1)))[:, 0]
     array([1., 1., 2., 1., 2., 2., 3., 1.])
     """
 
@@ -60,7 +65,7 @@ class TreeNoise:
         self._newest = np.zeros((LEVELS + 1, dimension))
 
     def of_sums(self, nodes: Floats) -> Floats:
-        """The noise of the next sums, one a row, from that of the nodes that end there."""
+        """Return the noise of the next sums, one per row, from that of the nodes ending there."""
         noise = np.array(nodes, dtype=np.float64)
         _add_up(noise, self._sums, self._newest)
         self._sums += len(noise)
@@ -68,15 +73,14 @@ class TreeNoise:
 
 
 LEVELS = 63
-"""Of a tree: more than any stream needs. Row LEVELS of `newest` stays zero, for the sum of
-nothing.
-"""
+"""Levels of a tree, more than any stream needs; row LEVELS of `newest`, the empty sum, stays 0."""
 
 
 @compiled
 def _add_up(noise: Floats, before: int, newest: Floats) -> None:
-    """Nodes' noise becomes that of sums. `newest[level]` is of the latest sum with that lowest
-    bit.
+    """Replace the noise of nodes by the noise of sums, in place.
+
+    `newest[level]` is the noise of the latest sum whose number has its lowest 1-bit at `level`.
     """
     for row in range(noise.shape[0]):
         time = before + row + 1
@@ -87,7 +91,7 @@ def _add_up(noise: Floats, before: int, newest: Floats) -> None:
 
 @compiled
 def _lowest_bit(time: int) -> int:
-    """The place of the lowest 1-bit; LEVELS if there is none."""
+    """Position of the lowest 1-bit; LEVELS if there is none."""
     if time == 0:
         return LEVELS
     level = 0
@@ -97,14 +101,11 @@ def _lowest_bit(time: int) -> int:
 
 
 def _directions(draws: int, dimension: int, norm: float, generator: np.random.Generator) -> Floats:
-    """Points of the unit l_r sphere: coordinates with density ∝ exp(−|x|^r), divided by their
-    norm.
-    """
+    """Draw points of the unit l_r sphere: coordinates ∝ exp(−|x|^r), divided by their norm."""
     sizes = generator.gamma(1 / norm, size=(draws, dimension)) ** (1 / norm)
     points = sizes * generator.choice([-1.0, 1.0], size=(draws, dimension))
-    return np.asarray(
-        points / np.linalg.norm(points, norm, axis=1, keepdims=True), dtype=np.float64
-    )
+    lengths = np.linalg.norm(points, norm, axis=1, keepdims=True)
+    return np.asarray(points / lengths, dtype=np.float64)
 
 
 def _scaled(directions: Floats, radii: Floats, draws: int | None) -> Floats:

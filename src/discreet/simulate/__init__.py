@@ -1,1 +1,1 @@
-"""Problems, plans and the demo. Here data is made up, so nothing needs protection."""
+"""Simulated problems, plans and the demo. All data is synthetic and needs no protection."""

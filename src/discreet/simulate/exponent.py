@@ -1,4 +1,4 @@
-"""The exponent with which regret grows with the horizon: a slope between logarithms."""
+"""The exponent of the growth of regret with the horizon: a slope between logarithms."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,13 @@ import numpy as np
 
 
 def fit_exponent(horizons: Sequence[int], regrets: Sequence[float]) -> dict[str, float]:
-    """Fit a power of the horizon to regrets: least squares in logarithms, with a 95 % interval.
+    """Fit a power of the horizon to regrets, by least squares in logarithms.
 
-    Regrets come in order of horizons, equally many for each; what is below 1 counts as 1.
+    The result has the `slope` and its 95 % interval, `low` to `high`. Regrets are ordered by
+    horizon, equally many for each; regrets below 1 count as 1.
 
-    >>> found = fit_exponent([100, 400, 1600], [10.1, 9.9, 20.2, 19.8, 40.4, 39.6])
-    >>> f"{found['slope']:.2f}, between {found['low']:.2f} and {found['high']:.2f}"
+    >>> fit = fit_exponent([100, 400, 1600], [10.1, 9.9, 20.2, 19.8, 40.4, 39.6])
+    >>> f"{fit['slope']:.2f}, between {fit['low']:.2f} and {fit['high']:.2f}"
     '0.50, between 0.49 and 0.51'
     """
     from scipy import stats

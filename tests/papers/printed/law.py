@@ -1,23 +1,24 @@
-"""Does what was seen follow a law that was worked out exactly?"""
+"""Tests of samples against exactly computed laws."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import product
 from math import exp, prod
 
+import numpy as np
 from scipy import stats
 
 Sums = tuple[tuple[float, ...], ...]
-"""For every copy, its sum of every item."""
+"""The sums of every item, for every copy."""
 Slate = tuple[int, ...]
 
 ALPHA = 1e-6
-"""How often a statistical test in this folder may fail although all is right."""
+"""Level of the statistical tests in this folder."""
 
 
-def p_value(seen: Iterable[float], law: dict[float, float]) -> float:
-    """Pearson's test of values against their exact probabilities; rare values are pooled."""
-    counts = Counter(round(value, 9) for value in seen)
+def p_value(sample: Iterable[float], law: dict[float, float]) -> float:
+    """Return the p-value of Pearson's test against exact probabilities; rare values are pooled."""
+    counts = Counter(round(value, 9) for value in sample)
     assert counts.keys() <= law.keys()
     total = counts.total()
     common = [value for value, chance in law.items() if chance * total >= 10]
@@ -32,7 +33,7 @@ def p_value(seen: Iterable[float], law: dict[float, float]) -> float:
 
 
 def redrawn(sums: Sums, rate: float) -> dict[Slate, float]:
-    """The law of one draw from every copy."""
+    """Return the law of one draw from every copy."""
     laws = []
     for copy in sums:
         weights = [exp(rate * value) for value in copy]
@@ -43,6 +44,6 @@ def redrawn(sums: Sums, rate: float) -> dict[Slate, float]:
     }
 
 
-def clicked(chances: Sequence[float], shown: Slate) -> float:
-    """The chance that a visitor clicks something of what is shown."""
-    return 1 - prod(1 - chances[item] for item in set(shown))
+def clicked(chances: Sequence[float] | np.ndarray, shown: Slate) -> float:
+    """Return the probability that a visitor clicks a shown item."""
+    return float(1 - prod(1 - chances[item] for item in set(shown)))

@@ -1,4 +1,4 @@
-"""If these fail, slates from rewards only are compared with something that was never printed."""
+"""If these fail, slates with bandit feedback are compared with an unprinted algorithm."""
 
 from collections import defaultdict
 from itertools import product
@@ -29,14 +29,14 @@ SMALL = World(np.array([0.5, 0.5]), np.array([[0.9, 0.3], [0.2, 0.6]]), np.array
 
 
 def fed(sums: Sums, slot: int, item: int, reward: int) -> Sums:
-    """The sums after one reward."""
+    """Return the sums after one reward."""
     table = [list(copy) for copy in sums]
     table[slot][item] += reward
     return tuple(tuple(copy) for copy in table)
 
 
 def law_of_earnings(world: World, slots: int, eta: float, gamma: float) -> dict[float, float]:
-    """Every way the visitors can pass, by the printed rules."""
+    """Return the exact law of the value, by the printed rules."""
     items = world.chances.shape[1]
     nothing: Sums = ((0.0,) * items,) * slots
     states = {(nothing, slate, 0.0): chance for slate, chance in redrawn(nothing, eta).items()}
@@ -48,9 +48,9 @@ def law_of_earnings(world: World, slots: int, eta: float, gamma: float) -> dict[
             for slot, item, reward in product(range(slots), range(items), (0, 1)):
                 worth = clicked(row, (*slate[:slot], item))
                 path = chance * gamma / (slots * items) * (worth if reward else 1 - worth)
-                told = fed(sums, slot, item, reward)
-                for next_slate, drawn in redrawn(told, eta).items():
-                    after[told, next_slate, round(earned + worth, 9)] += path * drawn
+                updated = fed(sums, slot, item, reward)
+                for next_slate, drawn in redrawn(updated, eta).items():
+                    after[updated, next_slate, round(earned + worth, 9)] += path * drawn
         states = dict(after)
     law: dict[float, float] = defaultdict(float)
     for (_, _, earned), chance in states.items():
@@ -70,21 +70,19 @@ def test_the_constants_are_the_printed_ones() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("gamma", [0.6, pytest.param(1.0, marks=pytest.mark.night)])
 def test_earnings_follow_the_law_of_the_printed_rules(gamma: float) -> None:
-    """20,000 runs; no learning at all, or exploring a sixth too rarely, would show."""
+    """20,000 runs; no learning, or exploring a sixth too rarely, would be detected."""
     eta = 4.0
     epsilon = eta / rate(1.0, 1e-6, 2, len(SMALL.types), gamma)
-    seen = [
+    values = [
         run(SMALL, 2, epsilon, 1e-6, noise="printed", exploration=gamma, seed=seed).value
         for seed in range(20_000)
     ]
-    assert p_value(seen, law_of_earnings(SMALL, 2, eta, gamma)) > ALPHA
-    assert p_value(seen, law_of_earnings(SMALL, 2, 0.0, gamma)) < ALPHA
-    assert p_value(seen, law_of_earnings(SMALL, 2, eta, gamma * 5 / 6)) < ALPHA
+    assert p_value(values, law_of_earnings(SMALL, 2, eta, gamma)) > ALPHA
+    assert p_value(values, law_of_earnings(SMALL, 2, 0.0, gamma)) < ALPHA
+    assert p_value(values, law_of_earnings(SMALL, 2, eta, gamma * 5 / 6)) < ALPHA
 
 
-def test_without_privacy_and_with_little_exploration_items_that_complete_each_other_are_found() -> (
-    None
-):
+def test_with_little_privacy_and_exploration_complementary_items_are_found() -> None:
     chances = np.array([[0.95, 0.6, 0.0, 0.1], [0.0, 0.0, 0.7, 0.1]])
     world = World(np.array([0.6, 0.4]), chances, np.tile([0, 1, 0, 1, 0], 10_000))
     earned = run(world, 2, 1e5, 1e-6, noise="printed", exploration=0.05).value
@@ -92,21 +90,21 @@ def test_without_privacy_and_with_little_exploration_items_that_complete_each_ot
     assert earned > 1.2 * world.worth(np.array([0, 1]))
 
 
-def test_at_a_usual_epsilon_nothing_is_kept() -> None:
+def test_at_a_usual_epsilon_the_share_is_below_zero() -> None:
     world = World.drawn(10_000)
     assert world.share(run(world, 5, 1.0, 1e-6, noise="printed").value, 5) < 0.0
     assert world.share(run(world, 5, 1.0, 1e-6, noise="printed", exploration=0.1).value, 5) < 0.1
 
 
-def test_earnings_are_noted_as_visitors_pass() -> None:
+def test_earnings_are_recorded_over_time() -> None:
     world = World.drawn(2_345, items=10)
-    passed: list[int] = []
-    found = run(world, 3, 1.0, 1e-6, seed=5, report=passed.append)
-    assert sum(passed) == found.visitors[-1] == 2_345
-    assert found.earned[-1] == found.value
-    assert (np.diff(found.earned) > 0).all()
-    assert found.value == run(world, 3, 1.0, 1e-6, seed=5).value
-    assert found.value != run(world, 3, 1.0, 1e-6, seed=6).value
+    passed: list[float] = []
+    earnings = run(world, 3, 1.0, 1e-6, seed=5, report=passed.append)
+    assert sum(passed) == earnings.visitors[-1] == 2_345
+    assert earnings.earned[-1] == earnings.value
+    assert (np.diff(earnings.earned) > 0).all()
+    assert earnings.value == run(world, 3, 1.0, 1e-6, seed=5).value
+    assert earnings.value != run(world, 3, 1.0, 1e-6, seed=6).value
 
 
 def test_what_was_not_printed_is_refused() -> None:
@@ -128,8 +126,10 @@ def test_sound_runs_have_the_sound_rate_and_stop_at_their_last_redraw() -> None:
     assert (
         sound.value == run(world, 2, sharper, 1e-6, noise="printed", exploration=0.3, seed=3).value
     )
-    sums, weights, slate = np.zeros((2, 10)), np.ones((2, 10)), np.array([4, 7])
-    earned = bandit_dp._learn(
+    sums = np.zeros((2, 10))
+    weights = np.ones((2, 10))
+    slate = np.array([4, 7])
+    earned = bandit_dp.play_rounds(
         world.types, world.chances, 1.0, 1.0, np.array([0]), sums, weights, slate
     )
     assert earned == pytest.approx(world.worth(slate))

@@ -1,6 +1,4 @@
-"""If these fail, a reader does not find an algorithm, or is told the wrong thing about its
-privacy.
-"""
+"""If these fail, an algorithm is not found by its name, or its privacy is misstated."""
 
 import re
 import warnings
@@ -22,11 +20,12 @@ from discreet.papers.printed.promise import PrintedNoiseWarning, compared
 
 
 @pytest.mark.parametrize("algorithm", CATALOGUE.values(), ids=CATALOGUE)
-def test_every_algorithm_says_what_is_printed_and_whether_it_is_private(
+def test_every_module_states_its_printed_constants_verdict_and_paper(
     algorithm: Algorithm,
 ) -> None:
     text = algorithm.module.__doc__ or ""
     assert "Printed " in text
+    assert "Verdict " in text
     assert "References " in text
     assert len(algorithm.verdict.text) > 20
     if algorithm.verdict.epsilon is not None:
@@ -64,35 +63,31 @@ WITHOUT += ["streaming Frank–Wolfe", "streaming Frank–Wolfe l1"]
 
 
 @pytest.mark.parametrize("name", [name for name in CATALOGUE if name != "DPCG, curvature"])
-def test_runs_are_private_unless_something_else_is_asked_for(name: str) -> None:
-    """The default neither warns, which would be an error here, nor promises more than it was
-    asked for.
-    """
+def test_runs_are_private_by_default(name: str) -> None:
+    """The default neither warns, which would be an error here, nor spends more than its budget."""
     played = published(name).play(*ARGUMENTS[name])
     same = published(name).play(*ARGUMENTS[name], noise="sound")
     assert played.guarantee == same.guarantee
     assert re.match(
         r"sound noise: (joint )?DP with ε = 1(, δ = 0.001)? \(simulated: ", played.guarantee
     )
-    found, again = (
-        getattr(each, "decisions", getattr(each, "values", None)) for each in (played, same)
-    )
-    assert np.array_equal(found, again)
+    field = next(name for name in ("decisions", "values", "path") if hasattr(played, name))
+    assert np.array_equal(getattr(played, field), getattr(same, field))
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf])
 @pytest.mark.parametrize(
     "name", [name for name in ARGUMENTS if ARGUMENTS[name][0] is ROWS and "curv" not in name]
 )
-def test_somebody_who_is_no_number_shows_in_no_decision(name: str, odd: float) -> None:
+def test_a_row_that_is_not_finite_leaves_decisions_finite(name: str, odd: float) -> None:
     rows = ROWS.copy()
     rows[2] = odd
     played = published(name).play(rows, *ARGUMENTS[name][1:])
-    found = [
+    arrays = [
         getattr(played, name) for name in ("decisions", "values", "path") if hasattr(played, name)
     ]
-    assert found
-    assert np.isfinite(np.concatenate(found, dtype=np.float64)).all()
+    assert arrays
+    assert np.isfinite(np.concatenate(arrays, dtype=np.float64)).all()
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -115,26 +110,26 @@ def test_printed_noise_warns_of_its_epsilon_and_is_marked(name: str) -> None:
         ("DPCG, curvature", inf),
     ],
 )
-def test_the_epsilon_that_is_named_is_the_one_that_is_spent(name: str, given: float) -> None:
+def test_the_warning_states_the_epsilon_that_is_spent(name: str, given: float) -> None:
     with pytest.warns(PrintedNoiseWarning) as seen:
         published(name).play(*ARGUMENTS[name], noise="printed")
-    said = str(seen[0].message)
-    assert f"ε = {'∞' if given == inf else f'{given:.3g}'}" in said.split(":")[1]
-    assert ("not private" in said) == (given > 1)
+    message = str(seen[0].message)
+    assert f"ε = {'∞' if given == inf else f'{given:.3g}'}" in message.split(":")[1]
+    assert ("not private" in message) == (given > 1)
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_other_noise_is_refused_with_the_words_that_are_accepted(name: str) -> None:
+def test_other_noise_is_refused_and_the_accepted_values_are_named(name: str) -> None:
     accepted = {
         "streaming Frank–Wolfe": "sound, printed, lemma, corrected, none",
         "DPCG, curvature": "printed",
     }
     usual = "sound, printed, none" if name in WITHOUT else "sound, printed"
-    words = accepted.get(name, usual)
-    with pytest.raises(ConfigError, match=f"^noise must be one of {words}, got 'Printed'$"):
+    values = accepted.get(name, usual)
+    with pytest.raises(ConfigError, match=f"^noise must be one of {values}, got 'Printed'$"):
         published(name).play(*ARGUMENTS[name], noise="Printed")
     if name not in WITHOUT:
-        with pytest.raises(ConfigError, match=f"^noise must be one of {words}, got 'none'$"):
+        with pytest.raises(ConfigError, match=f"^noise must be one of {values}, got 'none'$"):
             published(name).play(*ARGUMENTS[name], noise="none")
     else:
         with pytest.warns(PrintedNoiseWarning, match="^without noise, not private at .*: ε = ∞$"):
@@ -156,7 +151,7 @@ def test_other_noise_is_refused_with_the_words_that_are_accepted(name: str) -> N
         (
             "DPCG, curvature",
             {},
-            "reads ℓ and its best guess without noise: ask for noise='printed', or take",
+            "reads ℓ and its best guess without noise: set noise='printed', or take",
         ),
         (
             "BanditDP, B.1",
@@ -214,13 +209,13 @@ def test_sets_online_find_what_people_want_in_a_graph() -> None:
 @pytest.mark.parametrize("domain", MATROIDS, ids=lambda domain: type(domain).__name__)
 def test_points_online_refuse_domains_without_a_projection(domain: Any) -> None:
     with pytest.raises(
-        ConfigError, match=f"onto a {type(domain).__name__} that is not known: take quotas"
+        ConfigError, match=f"with a projection, got {type(domain).__name__}: take quotas"
     ):
         published("PFTAL copies").play(ROWS, Multilinear(), domain, 1.0)
 
 
 @pytest.mark.parametrize("name", ["DPCG", "DPCG, curvature", "DPMFW"])
-def test_what_is_no_domain_of_sets_is_refused(name: str) -> None:
+def test_a_domain_that_has_no_sets_is_refused(name: str) -> None:
     arguments = [
         LpBall(3) if isinstance(each, UniformMatroid) else each for each in ARGUMENTS[name]
     ]
@@ -255,7 +250,7 @@ WRONG: dict[str, list[Any]] = {
     "contexts": [[1.0, 2.0], [["x"]]],
     "ball": [3, UniformMatroid(3, 1)],
 }
-"""What no algorithm takes, by the names of arguments."""
+"""Values that no algorithm accepts, by the names of arguments."""
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -277,19 +272,18 @@ def test_arguments_out_of_range_are_refused_in_one_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["FI-DP", "BanditDP", "BanditDP, B.1", "BanditDP, B.2"])
-def test_values_of_sets_are_told_in_units_of_their_bound(name: str) -> None:
+def test_values_of_sets_count_in_units_of_their_bound(name: str) -> None:
     usual = published(name).play(*SETS)
     dearer = published(name).play([lambda chosen: 7 * likes_even(chosen)] * 6, *SETS[1:], bound=7.0)
     assert [shown.tolist() for shown in dearer.sets] == [shown.tolist() for shown in usual.sets]
     assert dearer.values.tolist() == (7 * usual.values).tolist()
 
 
-def test_gains_are_told_in_units_of_their_bound() -> None:
+def test_gains_count_in_units_of_their_bound() -> None:
     rows = np.tile([0.25, 1.0, 0.5], (200, 1))
     usual = published("Hedge").play(rows, 1e3, 1e-3).decisions
-    assert (
-        published("Hedge").play(8 * rows, 1e3, 1e-3, bound=8.0).decisions.tolist() == usual.tolist()
-    )
+    scaled = published("Hedge").play(8 * rows, 1e3, 1e-3, bound=8.0).decisions
+    assert scaled.tolist() == usual.tolist()
 
 
 def test_comparisons_are_silent_and_leave_other_warnings_alone() -> None:
@@ -305,7 +299,7 @@ def test_comparisons_are_silent_and_leave_other_warnings_alone() -> None:
     "name", [name for name in CATALOGUE if name not in ("TBAP", "DPCG, curvature")]
 )
 def test_one_round_is_decided_at_a_finite_rate(name: str) -> None:
-    """The first decision has seen nobody: no rate, noise or warm-up may keep it from being made."""
+    """The first decision depends on no data: no rate, noise or warm-up may prevent it."""
     first = [each[:1] if isinstance(each, list | np.ndarray) else each for each in ARGUMENTS[name]]
     first = [1 if isinstance(each, int) and each == 6 else each for each in first]
     assert published(name).play(*first).guarantee

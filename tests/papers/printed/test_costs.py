@@ -1,4 +1,4 @@
-"""If these fail, sets of least cost are compared with something that was never printed."""
+"""If these fail, sets of least cost are compared with an unprinted algorithm."""
 
 from math import sqrt
 
@@ -21,7 +21,7 @@ WORLD = BundleWorld.drawn(300, items=6, seed=1)
 
 
 def slow_cost(world: BundleWorld, stiffness: float) -> float:
-    """The plain leader, with subgradients as differences of the costs of sets."""
+    """Return the cost of the plain leader, with subgradients as differences of costs of sets."""
     point = np.full(world.items, 0.5)
     total = np.zeros(world.items)
     cost = 0.0
@@ -38,7 +38,7 @@ def slow_cost(world: BundleWorld, stiffness: float) -> float:
     return cost
 
 
-def test_the_plain_leader_costs_what_a_slow_one_does() -> None:
+def test_the_compiled_leader_has_the_cost_of_a_plain_loop() -> None:
     assert cost_without_privacy(WORLD, 10.0) == pytest.approx(slow_cost(WORLD, 10.0))
 
 
@@ -52,39 +52,36 @@ def test_the_plain_leader_costs_what_a_slow_one_does() -> None:
         pytest.param(True, 1e3, 0.82, 9.0, marks=pytest.mark.night),
     ],
 )
-def test_costs_are_on_average_those_that_were_reported_before(
+def test_mean_costs_are_those_of_earlier_runs(
     bandit: bool, epsilon: float, cost: float, deviation: float
 ) -> None:
-    """2,000 runs against 20,000 earlier ones, with other draws; a sixth of a deviation would
-    show.
-    """
-    seen = [
+    """2,000 runs against 20,000 earlier ones; a sixth of a deviation would be detected."""
+    total_costs = [
         cost_as_published(WORLD, epsilon=epsilon, bandit=bandit, noise="printed", seed=seed)
         for seed in range(2_000)
     ]
-    assert abs(np.mean(seen) - cost) < 5 * deviation * sqrt(1 / 2_000 + 1 / 20_000)
-    assert np.std(seen) == pytest.approx(deviation, rel=0.15)
+    assert abs(np.mean(total_costs) - cost) < 5 * deviation * sqrt(1 / 2_000 + 1 / 20_000)
+    assert np.std(total_costs) == pytest.approx(deviation, rel=0.15)
 
 
-def test_without_privacy_the_best_set_is_nearly_found_and_with_it_nothing_is_kept() -> None:
+def test_the_best_set_is_nearly_found_without_privacy_and_not_with_it() -> None:
     world = BundleWorld.drawn(3_000, items=10, seed=1)
-    assert cost_as_published(
-        world, epsilon=1e6, bandit=False, noise="printed"
-    ) < 0.8 * world.cost_of(world.best)
+    not_private = cost_as_published(world, epsilon=1e6, bandit=False, noise="printed")
+    assert not_private < 0.8 * world.cost_of(world.best)
     assert cost_as_published(world, epsilon=1.0, bandit=False, noise="printed") > world.naive
     assert cost_as_published(world, epsilon=1.0, bandit=True, noise="printed") > world.naive
 
 
 @pytest.mark.statistical
 def test_the_one_point_estimate_is_a_subgradient_on_average() -> None:
-    """20,000 draws; a forgotten factor of two, or an item's neighbour in its place, would show."""
+    """20,000 draws; a missing factor of two, or a neighbouring item, would be detected."""
     point = np.array([0.2, 0.9, 0.5])
     order = np.argsort(-point, kind="stable")
     subgradient = np.array([0.3, -0.8, 0.4])
-    costs._seed(1)
+    costs.seed_kernels(1)
     estimates = np.tile(subgradient, (20_000, 1))
     for estimate in estimates:
-        costs._one_point_estimate(point, order, 0.4, estimate)
+        costs.one_point_estimate(point, order, 0.4, estimate)
     for item in range(3):
         assert stats.ttest_1samp(estimates[:, item], subgradient[item]).pvalue > ALPHA
         assert stats.ttest_1samp(estimates[:, item], subgradient[item] / 2).pvalue < ALPHA

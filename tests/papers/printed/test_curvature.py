@@ -1,6 +1,4 @@
-"""If these fail, the variant for functions that bend little is not the printed one, or is called
-private.
-"""
+"""If these fail, the curvature variant of DPCG is not the printed one, or is called private."""
 
 from itertools import combinations, product
 from math import e
@@ -43,7 +41,7 @@ def clicks(row: Floats, chosen: tuple[int, ...]) -> float:
 
 
 def linear_part(people: Floats) -> Floats:
-    """ℓ_i = F(V) − F(V∖i)."""
+    """Return ℓ_i = F(V) − F(V∖i)."""
     everything = (0, 1, 2, 3)
     return np.array(
         [
@@ -57,17 +55,17 @@ def linear_part(people: Floats) -> Floats:
 
 
 def slope(people: Floats, point: Floats) -> Floats:
-    """∇f, set by set."""
-    found = np.zeros(4)
+    """Return ∇f, summed set by set."""
+    gradient = np.zeros(4)
     for size in range(5):
         for chosen in combinations(range(4), size):
             chance = np.prod([point[i] if i in chosen else 1 - point[i] for i in range(4)])
             for item in range(4):
                 rest = tuple(other for other in chosen if other != item)
-                found[item] += chance * sum(
+                gradient[item] += chance * sum(
                     clicks(row, (*rest, item)) - clicks(row, rest) for row in people
                 )
-    return found
+    return gradient
 
 
 def best_by_program(rows: Any, limits: Any, weights: Floats, linear: Floats, level: float) -> Any:
@@ -131,13 +129,11 @@ def test_curvature_and_bound_by_hand() -> None:
 # --- the verdict
 
 
-def test_neighbours_lead_to_different_sets_whatever_the_noise() -> None:
-    """One person who likes the first item, or the second: with any noise at all, the set tells
-    which.
+def test_neighbours_lead_to_different_sets_for_every_noise() -> None:
+    """One person likes the first item or the second: for any noise the set reveals which.
 
-    ℓ is (1, 0) or (0, 1), so under the highest guess only that item can be chosen, and of all
-    guesses the best is the one with that item. Enumerated over noise far beyond any that is drawn:
-    ε = ∞.
+    ℓ is (1, 0) or (0, 1), so under the highest guess only that item can be chosen, and the best of
+    all guesses is the one with that item. Enumerated over noise far beyond any draw: ε = ∞.
     """
     first, second = (
         Population(np.array([row]), FacilityLocation(), 2) for row in ([1.0, 0.0], [0.0, 1.0])
@@ -149,8 +145,8 @@ def test_neighbours_lead_to_different_sets_whatever_the_noise() -> None:
         assert from_noise(second, domain, added, COINS)[1] == [1]
 
 
-def test_the_linear_part_alone_gives_a_person_away() -> None:
-    """Even with the guess fixed in advance and nothing chosen among guesses: the path shows ℓ."""
+def test_the_linear_part_alone_identifies_a_person() -> None:
+    """With a guess fixed in advance and no choice among guesses, the path still shows ℓ."""
     domain, weights = UniformMatroid(2, 1), np.array([1e9, -1e9])
     for linear, item in (([1.0, 0.0], 0), ([0.0, 1.0], 1)):
         forced = [

@@ -1,4 +1,4 @@
-"""If these fail, noisy continuous greedy is compared with something that was never printed."""
+"""If these fail, noisy continuous greedy is compared with an unprinted algorithm."""
 
 from itertools import combinations, product
 from math import e, log, sqrt
@@ -25,8 +25,10 @@ from discreet.functions import (
     Types,
     WeightedCoverage,
 )
+from discreet.functions.sets import SetFunctions
 from discreet.papers.printed.dpcg import (
     Calibration,
+    Law,
     best_point,
     drawn_noise,
     largest_sum,
@@ -34,6 +36,7 @@ from discreet.papers.printed.dpcg import (
     utility_bound,
 )
 from discreet.papers.printed.population import Population
+from discreet.papers.printed.promise import Noise
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
@@ -42,7 +45,7 @@ pytestmark = pytest.mark.filterwarnings(
 PEOPLE = np.array([[0.9, 0.3, 0.0, 0.5], [0.2, 0.6, 0.7, 0.1], [0.4, 0.4, 0.1, 0.8]])
 COVERS = ((1, 1, 0, 0), (0, 1, 1, 0), (0, 0, 1, 1), (1, 0, 0, 1))
 SITES = ((0.1, 0.1), (0.9, 0.1), (0.5, 0.5), (0.2, 0.8))
-DOMAINS = [
+DOMAINS: list[Any] = [
     UniformMatroid(4, 2),
     PartitionMatroid((0, 0, 1, 1), (1, 1)),
     LaminarMatroid(((0, 1, 2), (0, 1)), (2, 1), 4),
@@ -52,7 +55,7 @@ DOMAINS = [
 
 
 def worth(kind: str, row: Floats, chosen: tuple[int, ...]) -> float:
-    """What a set is worth to one person, from the families' definitions."""
+    """Return the value of a set to one person, from the families' definitions."""
     if not chosen:
         return 0.0
     if kind == "clicks":
@@ -94,8 +97,8 @@ def test_gradients_are_those_of_the_multilinear_extension(kind: str, family: Any
         expected = extension_slope(kind, PEOPLE, np.array(point))
         assert population.gradient(np.array(point)) == pytest.approx(expected)
     for chosen in ([], [2], [0, 3], [3, 1, 2]):
-        expected = sum(worth(kind, row, tuple(chosen)) for row in PEOPLE)
-        assert population.value(chosen) == pytest.approx(expected)
+        total = sum(worth(kind, row, tuple(chosen)) for row in PEOPLE)
+        assert population.value(chosen) == pytest.approx(total)
 
 
 def test_other_families_are_sampled_and_exact_at_corners() -> None:
@@ -119,10 +122,11 @@ def test_places_and_types_are_people_who_use_the_best_item() -> None:
     point = np.array([0.2, 0.9, 0.4, 0.0])
     assert nearby.gradient(point) == pytest.approx(extension_slope("best", np.array(worths), point))
     types = Population(np.array([1, 0, 1]), Types(((0.1, 0.9), (0.6, 0.4))), 2)
-    assert (len(types), types.value([0])) == (3, pytest.approx(1.3))
+    assert len(types) == 3
+    assert types.value([0]) == pytest.approx(1.3)
 
 
-def test_shortened_gradients_keep_their_direction_and_no_more_than_the_length() -> None:
+def test_clipped_gradients_have_their_direction_and_at_most_the_clip_length() -> None:
     one = Population(PEOPLE[:1], ClickModel(), 4)
     whole = one.gradient(np.zeros(4))
     assert one.gradient(np.zeros(4), norm=2, clip=0.5) == pytest.approx(
@@ -136,21 +140,21 @@ def test_shortened_gradients_keep_their_direction_and_no_more_than_the_length() 
 
 
 def vertices(domain: Any) -> list[Floats]:
-    """All feasible sets; of the knapsack also those with a part of one more item."""
-    found = []
+    """Return all feasible sets; for the knapsack also those with a part of one more item."""
+    corners = []
     for size in range(5):
         for chosen in combinations(range(4), size):
             if domain.contains(list(chosen)):
                 corner = np.zeros(4)
                 corner[list(chosen)] = 1.0
-                found.append(corner)
+                corners.append(corner)
                 if isinstance(domain, Knapsack):
                     costs = np.array(domain.costs)
                     for item in set(range(4)) - set(chosen):
                         filled = corner.copy()
                         filled[item] = min(1.0, (1.5 - costs @ corner) / costs[item])
-                        found.append(filled)
-    return found
+                        corners.append(filled)
+    return corners
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: type(domain).__name__)
@@ -169,27 +173,29 @@ def test_the_path_is_that_of_the_printed_box(domain: Any, law: Any) -> None:
     found = run(
         people, ClickModel(), domain, 1.0, delta, law=law, noise="printed", steps=steps, seed=3
     )
-    assert (found.steps, found.scale) == (steps, pytest.approx(scale))
+    assert found.steps == steps
+    assert found.scale == pytest.approx(scale)
     assert found.point == pytest.approx(point)
     assert found.path[0].tolist() == [0.0] * 4
     assert domain.contains(found.chosen)
 
 
-def test_items_with_less_than_nothing_stay_out_of_corners() -> None:
+def test_items_with_negative_weights_stay_out_of_corners() -> None:
     weights = np.array([-2.0, 3.0, -1.0, 0.5])
     for domain in DOMAINS:
         most = max(float(corner @ weights) for corner in vertices(domain))
         assert best_point(domain, weights) @ weights == pytest.approx(most)
 
 
-def test_without_noise_to_speak_of_the_best_items_are_found() -> None:
+def test_with_negligible_noise_the_best_items_are_found() -> None:
     likes = np.tile([0.1, 0.9, 0.2, 0.7], (50, 1))
-    for law, delta in (("laplace", 0.0), ("gaussian", 1e-6)):
-        for noise in ("printed", "sound"):
-            found = run(
-                likes, ClickModel(), UniformMatroid(4, 2), 1e4, delta, law=law, noise=noise, steps=4
-            )
-            assert found.chosen == [1, 3]
+    laws: list[tuple[Law, float]] = [("laplace", 0.0), ("gaussian", 1e-6)]
+    noises: list[Noise] = ["printed", "sound"]
+    for (law, delta), noise in product(laws, noises):
+        found = run(
+            likes, ClickModel(), UniformMatroid(4, 2), 1e4, delta, law=law, noise=noise, steps=4
+        )
+        assert found.chosen == [1, 3]
 
 
 # --- the constants
@@ -256,11 +262,12 @@ def test_the_bound_by_hand() -> None:
 # --- the verdict
 
 
-def test_one_person_moves_the_gradient_by_no_more_than_the_sound_noise_is_for() -> None:
+def test_one_person_moves_the_gradient_by_no_more_than_the_sound_noise_covers() -> None:
     """Enumerated over rows of zeros and ones, at many points: |V|Δ and √|V|·Δ are reached."""
     rows = np.array(list(product([0.0, 1.0], repeat=4)))
     farthest = {1: 0.0, 2: 0.0}
-    for family, point in product([ClickModel(), FacilityLocation()], product([0.0, 0.5], repeat=4)):
+    families: list[SetFunctions] = [ClickModel(), FacilityLocation()]
+    for family, point in product(families, product([0.0, 0.5], repeat=4)):
         slopes = np.array(
             [Population(row[None], family, 4).gradient(np.array(point)) for row in rows]
         )
@@ -275,10 +282,8 @@ def test_one_person_moves_the_gradient_by_no_more_than_the_sound_noise_is_for() 
 
 @pytest.mark.parametrize("steps", [1, 6, 50])
 def test_printed_noise_is_sound_even_if_a_person_moves_twice_as_much(steps: int) -> None:
-    pure, both = (
-        Calibration("laplace", "printed", 300, 1.0),
-        Calibration("laplace", "printed", 300, 1.0, 1e-6),
-    )
+    pure = Calibration("laplace", "printed", 300, 1.0)
+    both = Calibration("laplace", "printed", 300, 1.0, 1e-6)
     gaussian = Calibration("gaussian", "printed", 300, 1.0, 1e-6)
     assert steps * 2 * 300 / pure.scale(steps) <= 1 + 1e-12
     assert epsilon_of(steps * (2 * 300 / both.scale(steps)) ** 2 / 2, 1e-6) < 1
@@ -288,14 +293,15 @@ def test_printed_noise_is_sound_even_if_a_person_moves_twice_as_much(steps: int)
         assert calibration.epsilon_spent(steps) < 0.5
 
 
-def test_sound_noise_spends_what_was_asked_for() -> None:
-    for law, delta, clip in product(["laplace", "gaussian"], [0.0, 1e-6], [None, 0.7]):
+def test_sound_noise_spends_the_budget() -> None:
+    laws: list[Law] = ["laplace", "gaussian"]
+    for law, delta, clip in product(laws, [0.0, 1e-6], [None, 0.7]):
         if law == "laplace" or delta:
-            calibration = Calibration(law, "sound", 300, 1.0, delta, clip)  # type: ignore[arg-type]
+            calibration = Calibration(law, "sound", 300, 1.0, delta, clip)
             assert calibration.epsilon_spent(7) == pytest.approx(1.0)
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match="needs delta > 0"):
         Calibration("gaussian", "printed", 300, 1.0)
     with pytest.raises(ConfigError, match="for noise='sound' only"):

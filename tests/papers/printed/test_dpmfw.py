@@ -1,6 +1,4 @@
-"""If these fail, sets are compared with an algorithm that was never printed, or its verdict is
-wrong.
-"""
+"""If these fail, sets are compared with an unprinted algorithm, or its verdict is wrong."""
 
 from math import ceil, e, log, sqrt
 from typing import Any
@@ -52,9 +50,7 @@ def fits(domain: Any) -> list[dict[str, Any]]:
 
 
 def led(domain: Any, scores: np.ndarray) -> np.ndarray:
-    """argmin of −⟨scores, x⟩ + Σ x ln x by a general solver; what is dearer than the budget
-    stays at 0.
-    """
+    """Return the argmin of −⟨scores, x⟩ + Σ x ln x by a general solver; too dear items get 0."""
     tops = [
         (1e-12, 1e-12 if isinstance(domain, Knapsack) and item == 1 else 1) for item in range(3)
     ]
@@ -62,9 +58,10 @@ def led(domain: Any, scores: np.ndarray) -> np.ndarray:
     def objective(x: np.ndarray) -> float:
         return float(-scores @ x + np.sum(x * np.log(np.maximum(x, 1e-300))))
 
-    return minimize(
+    solution = minimize(
         objective, [0.2, 1e-12, 0.2], bounds=tops, constraints=fits(domain), tol=1e-14
-    ).x
+    )
+    return np.asarray(solution.x)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: type(domain).__name__)
@@ -79,17 +76,15 @@ MATROIDS = [
     LaminarMatroid(((0, 1, 2), (0, 1)), (2, 1), 5),
     LaminarMatroid(((0, 1), (2, 3)), (0, 1), 5),
     GraphicMatroid(((0, 1), (1, 2), (2, 0), (2, 3), (3, 0))),
-    GraphicMatroid(
-        ((0, 1), (0, 1), (1, 2), (2, 2), (2, 3))
-    ),  # parallel edges, and one that is a cycle
+    # parallel edges, and a loop
+    GraphicMatroid(((0, 1), (0, 1), (1, 2), (2, 2), (2, 3))),
     OracleMatroid(5, lambda chosen: len(chosen) <= 2 and chosen != [0, 1]),
 ]
 
 
 @pytest.mark.parametrize("domain", MATROIDS, ids=lambda domain: type(domain).__name__)
-def test_leaders_of_other_matroids_are_inside_and_beat_what_is_around_them(domain: Any) -> None:
-    """Concave, so the best point is the one whose slope leads to no basis, and to no point with an
-    item less.
+def test_leaders_of_other_matroids_are_inside_and_optimal(domain: Any) -> None:
+    """The objective is concave, so x is optimal if no feasible v is better along its slope.
 
     At x the slope of ⟨scores, x⟩ − Σ x ln x is scores − 1 − ln x, and no v of the polytope may have
     a larger product with it than x has. Where x is tiny, the slope is as large as it may be.
@@ -119,19 +114,20 @@ def test_leaders_stay_finite_far_out() -> None:
     found = entropic_leaders(
         UniformMatroid(3, 1), np.array([[1e9, 0, -1e9], [-1e9] * 3, [1e9] * 3])
     )
-    np.testing.assert_allclose(found, [[1, 0, 0], [0, 0, 0], [1 / 3] * 3], atol=1e-6)
+    expected = np.array([[1, 0, 0], [0, 0, 0], [1 / 3] * 3])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 class Known:
-    """Numbers that stand in for noise, with how they were asked for."""
+    """Generator of known numbers instead of noise, which records the requested laws."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, float, int]] = []
+        self.requests: list[tuple[str, float, int]] = []
         self.drawn: list[np.ndarray] = []
         self._generator = np.random.default_rng(6)
 
     def _next(self, law: str, scale: float, size: tuple[int, int]) -> np.ndarray:
-        self.asked.append((law, scale, size[0]))
+        self.requests.append((law, scale, size[0]))
         self.drawn.append(self._generator.normal(size=size))
         return self.drawn[-1]
 
@@ -143,19 +139,21 @@ class Known:
 
 
 def led_by_one(scores: np.ndarray) -> np.ndarray:
-    """The same where Σx ≤ 1, by hand: x = e^(score − 1) if that fits, else ∝ e^score."""
+    """Return the leader where Σx ≤ 1: x = e^(score − 1) if that fits, else ∝ e^score."""
     free = np.exp(scores - 1)
-    return (
-        free
-        if free.sum() <= 1
-        else np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
-    )
+    if free.sum() <= 1:
+        return np.asarray(free)
+    weights = np.exp(scores - scores.max())
+    return np.asarray(weights / weights.sum())
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 @pytest.mark.parametrize("noise", ["printed", "sound"])
 def test_points_are_those_of_the_box(law: Any, noise: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    known, copies, rate, bound = Known(), 2, 0.8, 0.6
+    known = Known()
+    copies = 2
+    rate = 0.8
+    bound = 0.6
     monkeypatch.setattr(
         dpmfw,
         "seeded_bits",
@@ -168,10 +166,9 @@ def test_points_are_those_of_the_box(law: Any, noise: Any, monkeypatch: pytest.M
     ).decisions
 
     scale = noise_scale(3, 13, 1.0, 1e-3, law=law, noise=noise, **settings)
-    assert {asked[:2] for asked in known.asked} == {(law, scale)}
-    draws = {"printed": ceil(log(13)), "sound": 4}[
-        noise
-    ]  # 13 is 1101 in binary: three nodes, four levels
+    assert {request[:2] for request in known.requests} == {(law, scale)}
+    # 13 is 1101 in binary: three nodes, four levels
+    draws = {"printed": ceil(log(13)), "sound": 4}[noise]
     drawn = iter(known.drawn)
     losses = np.zeros((copies, 3))
     nodes: dict[int, np.ndarray] = {}
@@ -188,9 +185,9 @@ def test_points_are_those_of_the_box(law: Any, noise: Any, monkeypatch: pytest.M
         while left:  # the nodes that end at 13, 12 and 8, say
             here += nodes[left]
             left &= left - 1
-        fresh = next(drawn)
-        assert len(fresh) == max(0, draws - time.bit_count())
-        noisy = losses + (here + fresh.sum(axis=0)).reshape(copies, 3)
+        padding = next(drawn)
+        assert len(padding) == max(0, draws - time.bit_count())
+        noisy = losses + (here + padding.sum(axis=0)).reshape(copies, 3)
 
 
 def test_every_sum_carries_equally_much_noise_where_levels_suffice() -> None:
@@ -199,17 +196,15 @@ def test_every_sum_carries_equally_much_noise_where_levels_suffice() -> None:
             return np.ones(size)
 
     bits: Any = type("RandomBits", (), {"floats": lambda self: Ones()})()
-    sound = dpmfw._PaddedTree(1, "laplace", 1.0, (15).bit_length(), bits)
+    sound = dpmfw.PaddedTree(1, "laplace", 1.0, (15).bit_length(), bits)
     assert {float(sound.next()[0]) for _ in range(16)} == {4.0}
-    printed = dpmfw._PaddedTree(1, "laplace", 1.0, ceil(log(15)), bits)
+    printed = dpmfw.PaddedTree(1, "laplace", 1.0, ceil(log(15)), bits)
     counts = [float(printed.next()[0]) for _ in range(16)]
-    assert (min(counts), max(counts)) == (
-        3.0,
-        4.0,
-    )  # ⌈ln 15⌉ = 3, but the sum of 15 is made of four nodes
+    # ⌈ln 15⌉ = 3, but the sum of 15 consists of four nodes
+    assert (min(counts), max(counts)) == (3.0, 4.0)
 
 
-def test_constants_are_those_that_are_printed() -> None:
+def test_the_constants_are_the_printed_ones() -> None:
     assert copies_for(10) == 4
     assert rate_for(7, 50, 0.5) == pytest.approx(sqrt(log(7) / 50) / 0.5)
     printed = noise_scale(3, 20, 0.5, 1 / e, copies=8, noise="printed", bound=2.0)
@@ -221,7 +216,7 @@ def test_constants_are_those_that_are_printed() -> None:
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
-def test_the_verdict_holds_wherever_it_says_so(law: Any) -> None:
+def test_the_verdict_holds_in_its_stated_range(law: Any) -> None:
     for horizon in (3, 4, 5, 6, 7, 8, 16, 10**4, 10**6):
         for items, copies in ((1, 1), (100, copies_for(horizon))):
             for delta in (1e-2, 1e-6, 1e-12):

@@ -1,6 +1,4 @@
-"""If these fail, slates from whole preferences are compared with something that was never
-printed.
-"""
+"""If these fail, slates with full information are compared with an unprinted algorithm."""
 
 from collections import defaultdict
 from itertools import product
@@ -21,12 +19,12 @@ pytestmark = pytest.mark.filterwarnings(
 
 SMALL = World(np.array([0.5, 0.5]), np.array([[0.9, 0.3], [0.2, 0.6]]), np.array([0, 1, 0, 0]))
 """Four visitors of two types, two items."""
-CROWDED = World(
+OVERLAPPING = World(
     weights=np.array([0.6, 0.4]),
     chances=np.array([[0.9, 0.8, 0.0, 0.1], [0.0, 0.0, 0.7, 0.1]]),
     types=np.tile([0, 1, 0, 1, 0], 400),
 )
-"""The two items that are liked most are liked by the same visitors."""
+"""World in which the two most liked items are liked by the same visitors."""
 
 
 def law_of_earnings(
@@ -37,19 +35,16 @@ def law_of_earnings(
     block: int = 1,
     own_gains: bool = False,
 ) -> dict[float, float]:
-    """Every way the visitors can pass, by the printed rules, or with items that gain on top of
-    themselves.
-    """
+    """Return the exact law of the value; with `own_gains` items gain on top of themselves."""
     items = world.chances.shape[1]
     nothing = ((0.0,) * items,) * slots
     states: dict[tuple[Sums, Slate, float], float] = {(nothing, (), 0.0): 1.0}
     for visitor, kind in enumerate(world.types):
         row = world.chances[kind]
         after: dict[tuple[Sums, Slate, float], float] = defaultdict(float)
-        for (sums, kept, earned), chance in states.items():
-            for slate, drawn in (
-                redrawn(sums, eta) if visitor % block == 0 else {kept: 1.0}
-            ).items():
+        for (sums, current, earned), chance in states.items():
+            slates = redrawn(sums, eta) if visitor % block == 0 else {current: 1.0}
+            for slate, drawn in slates.items():
                 gained = []
                 for slot, copy in enumerate(sums):
                     before = slate[:slot]
@@ -81,43 +76,43 @@ def test_the_rate_is_the_printed_one_and_its_draws_cost_a_fraction() -> None:
     "block", [1, *(pytest.param(block, marks=pytest.mark.night) for block in (2, 3))]
 )
 def test_earnings_follow_the_law_of_the_printed_rules(block: int) -> None:
-    """10,000 runs; no learning at all, or items that gain on top of themselves, would show."""
+    """10,000 runs; no learning, or items that gain on top of themselves, would be detected."""
     eta = 3.0
     epsilon = eta / rate(1.0, 1e-6, 2, len(SMALL.types))
-    seen = [
+    values = [
         run(SMALL, 2, epsilon, 1e-6, noise="printed", block=block, seed=seed).value
         for seed in range(10_000)
     ]
-    assert p_value(seen, law_of_earnings(SMALL, 2, eta, block=block)) > ALPHA
-    assert p_value(seen, law_of_earnings(SMALL, 2, 0.0, block=block)) < ALPHA
-    assert p_value(seen, law_of_earnings(SMALL, 2, eta, block=block, own_gains=True)) < ALPHA
+    assert p_value(values, law_of_earnings(SMALL, 2, eta, block=block)) > ALPHA
+    assert p_value(values, law_of_earnings(SMALL, 2, 0.0, block=block)) < ALPHA
+    assert p_value(values, law_of_earnings(SMALL, 2, eta, block=block, own_gains=True)) < ALPHA
 
 
 @pytest.mark.parametrize("block", [1, 10])
-def test_without_privacy_items_that_complete_each_other_are_found(block: int) -> None:
-    assert set(CROWDED.best_slate(2)) == {0, 2}
-    earned = run(CROWDED, 2, 1e5, 1e-6, noise="printed", block=block).value
-    assert earned > 0.95 * CROWDED.worth(np.array([0, 2]))
-    assert earned > 1.2 * CROWDED.worth(np.array([0, 1]))
+def test_without_privacy_complementary_items_are_found(block: int) -> None:
+    assert set(OVERLAPPING.best_slate(2)) == {0, 2}
+    earned = run(OVERLAPPING, 2, 1e5, 1e-6, noise="printed", block=block).value
+    assert earned > 0.95 * OVERLAPPING.worth(np.array([0, 2]))
+    assert earned > 1.2 * OVERLAPPING.worth(np.array([0, 1]))
 
 
-def test_at_a_usual_epsilon_almost_nothing_is_kept() -> None:
+def test_at_a_usual_epsilon_the_share_is_near_zero() -> None:
     world = World.drawn(10_000)
     assert abs(world.share(run(world, 5, 1.0, 1e-6, noise="printed").value, 5)) < 0.1
 
 
-def test_earnings_are_noted_as_visitors_pass() -> None:
+def test_earnings_are_recorded_over_time() -> None:
     world = World.drawn(2_345, items=10)
-    passed: list[int] = []
-    found = run(world, 3, 1.0, 1e-6, block=7, seed=5, report=passed.append)
-    assert sum(passed) == found.visitors[-1] == 2_345
-    assert found.earned[-1] == found.value
-    assert (np.diff(found.earned) > 0).all()
-    assert found.value == run(world, 3, 1.0, 1e-6, block=7, seed=5).value
-    assert found.value != run(world, 3, 1.0, 1e-6, block=7, seed=6).value
+    passed: list[float] = []
+    earnings = run(world, 3, 1.0, 1e-6, block=7, seed=5, report=passed.append)
+    assert sum(passed) == earnings.visitors[-1] == 2_345
+    assert earnings.earned[-1] == earnings.value
+    assert (np.diff(earnings.earned) > 0).all()
+    assert earnings.value == run(world, 3, 1.0, 1e-6, block=7, seed=5).value
+    assert earnings.value != run(world, 3, 1.0, 1e-6, block=7, seed=6).value
 
 
-def test_a_block_without_end_keeps_the_first_slate() -> None:
+def test_a_block_longer_than_the_stream_has_one_slate() -> None:
     world = World.drawn(500, items=4)
     slates = [np.unique(slate) for slate in product(range(4), repeat=2)]
     worths = [world.worth(slate) for slate in slates]

@@ -1,4 +1,4 @@
-"""If these fail, contextual bandits are compared with something that was never printed."""
+"""If these fail, contextual bandits are compared with an unprinted algorithm."""
 
 from itertools import product
 from math import exp, log, sqrt
@@ -18,6 +18,7 @@ from discreet.papers.printed.glm_theory import (
     printed_warm_up_by_order,
     printed_warm_up_by_theorem,
 )
+from discreet.papers.printed.promise import AnyNoise
 from discreet.papers.printed.streaming_frank_wolfe_l1 import printed_scale
 from discreet.release.randomness import seeded_bits
 from discreet.simulate.problems.contexts import DenseWorld, LinearWorld, SparseWorld, TableWorld
@@ -33,16 +34,14 @@ PEOPLE, T_0 = 40, 4
 
 
 def people_of(world: LinearWorld, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Contexts, and what every arm would bring."""
+    """Draw contexts, and the reward of every arm."""
     generator = np.random.default_rng(seed)
     contexts, means = world.sample(PEOPLE, generator)
     return contexts, (generator.random(means.shape) < means).astype(float)
 
 
 class Box:
-    """Algorithm 3 line by line, with Python's own loops; subclasses know how a step finds its
-    corner.
-    """
+    """Algorithm 3 line by line in plain Python; subclasses choose the corner of a step."""
 
     def __init__(self, world: LinearWorld, h_sub: float) -> None:
         self.K, self.d = world.coefficients.shape
@@ -87,7 +86,7 @@ class Box:
 
 
 class BoxOfAlgorithm2(Box):
-    """Report-noisy-max with the printed scale; 0 is without noise."""
+    """Steps by report-noisy-max with the printed scale; a scale of 0 is without noise."""
 
     def __init__(
         self, world: LinearWorld, h_sub: float, radius: float, scale: float, seed: int = 0
@@ -116,7 +115,7 @@ class BoxOfAlgorithm2(Box):
 
 
 class BoxOfAlgorithm1(Box):
-    """A tree over each arm's own samples, its nodes' noise given."""
+    """Steps over a tree of each arm's own samples, with given noise of nodes."""
 
     def __init__(
         self, world: LinearWorld, h_sub: float, ball: LpBall, nodes: list[np.ndarray]
@@ -192,10 +191,8 @@ def test_the_constants_are_the_printed_ones() -> None:
     )
 
 
-def test_the_theorems_own_constants_ask_for_more_rounds_than_there_are() -> None:
-    """The conditions once more, by hand, with D = M = β = μ = L = G = λ = u = ν = h = 1, ε = 1,
-    α = .05.
-    """
+def test_the_theorems_own_constants_need_more_rounds_than_the_horizon() -> None:
+    """The conditions by hand, with D = M = β = μ = L = G = λ = u = ν = h = 1, ε = 1, α = .05."""
     root = sqrt(log(1e5) * log(1e6))
 
     def error(alpha: float) -> float:
@@ -222,8 +219,9 @@ def test_the_printed_step_counter_gives_people_of_the_warm_up_k_times_their_weig
     rows[0] = 1.0
     world = TableWorld.of(rows, np.array([1, 2] * 30), context_bound=1.0)
     weights = {}
-    for noise in ("none", "sound"):
-        bandit = GlmBandit(world, 60, 1e6, 1e-6, noise=noise, warm_up=5, clip=10.0)  # type: ignore[arg-type]
+    noises: tuple[AnyNoise, ...] = ("none", "sound")
+    for noise in noises:
+        bandit = GlmBandit(world, 60, 1e6, 1e-6, noise=noise, warm_up=5, clip=10.0)
         bandit.pass_through(rows, np.zeros((60, 3)))
         weights[noise] = bandit.directions[0, 0] / 0.5
     assert weights["none"] == pytest.approx(2 / 6 * 16 / 61)  # the 2 is the printed first branch
@@ -276,9 +274,9 @@ def test_sound_steps_are_draws_of_the_exponential_mechanism_on_clipped_sums(bloc
 
 
 def laws_of_corners(stream: list[tuple[float, float]], rho: float, clip: float) -> np.ndarray:
-    """The chance of every sequence of corners, for two arms, one feature, one warm-up round an arm.
+    """Return the probability of every sequence of corners, in the order of their draws.
 
-    Which corner is in the order in which they are drawn: the sequences are all there are.
+    There are two arms, one feature, and one warm-up round per arm.
     """
     rounds = len(stream)
     draws = rounds - 1
@@ -305,17 +303,16 @@ def laws_of_corners(stream: list[tuple[float, float]], rho: float, clip: float) 
 
 
 def spent(one: np.ndarray, two: np.ndarray) -> float:
-    """The ρ of zCDP that tells two laws apart: the largest of D_α/α."""
-    found = 0.0
+    """Return the ρ of zCDP between two laws: the largest of D_α/α."""
+    rho = 0.0
     for alpha in (1.01, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0):
-        found = max(
-            found, log(float(np.sum(one**alpha * two ** (1 - alpha)))) / (alpha - 1) / alpha
-        )
-    return found
+        moment = float(np.sum(one**alpha * two ** (1 - alpha)))
+        rho = max(rho, log(moment) / (alpha - 1) / alpha)
+    return rho
 
 
-def test_sound_noise_is_as_private_as_it_says_by_enumeration() -> None:
-    """All sequences of corners for four people, of whom one, in any place, is anybody else."""
+def test_sound_noise_is_as_private_as_stated_by_enumeration() -> None:
+    """All sequences of corners for four people, of whom one, in any place, is replaced."""
     rho, clip = 0.1, 0.5
     kinds = list(product((-1.0, 1.0), (-0.5, 0.5)))
     highest = 0.0
@@ -336,11 +333,11 @@ def test_sound_rates_add_up_to_the_budget() -> None:
     assert np.sum((4 * 0.25 * rates) ** 2 / 8) == pytest.approx(0.024)
     assert rates[3] == pytest.approx(rates[0] / 2)
     assert corners.strengths(np.array([2.0])) == pytest.approx(rates[1] * 200)
-    with pytest.raises(ConfigError, match="30 draws an arm"):
+    with pytest.raises(ConfigError, match="all 30 draws per arm have been made"):
         corners.strengths(np.array([31.0]))
 
 
-def test_a_sound_tree_has_gaussian_nodes_for_the_levels_that_it_has() -> None:
+def test_a_sound_tree_has_gaussian_nodes_calibrated_for_its_levels() -> None:
     tree = SoundTree(LpBall(4, 2.0), 1, 0.02, 0.5, 10, 100, seed=3)
     assert tree.deviation == pytest.approx(2 * 0.5 * sqrt(7 / 0.04))
     steps = np.arange(1.0, 101.0)
@@ -357,7 +354,7 @@ def test_a_sound_tree_has_gaussian_nodes_for_the_levels_that_it_has() -> None:
 # --- in all
 
 
-def test_at_a_usual_epsilon_the_printed_noise_leaves_nothing_and_the_sound_one_much() -> None:
+def test_at_a_usual_epsilon_printed_noise_has_the_regret_of_uniform_play_and_sound_less() -> None:
     world = SparseWorld.drawn(20, seed=1)
     horizon = 20_000
 
@@ -370,7 +367,7 @@ def test_at_a_usual_epsilon_the_printed_noise_leaves_nothing_and_the_sound_one_m
     assert regret(noise="sound", block=1300, warm_up=660, clip=0.12, gap=2.0) < 0.35
 
 
-def test_people_may_come_in_any_pieces() -> None:
+def test_the_division_of_people_into_pieces_does_not_matter() -> None:
     contexts, rewards = people_of(WORLD)
     for settings in ({"noise": "printed"}, {"noise": "sound", "block": 7}):
         whole, pieces = (

@@ -1,6 +1,4 @@
-"""If these fail, slates are compared with something that was never printed, on streams of any
-kind.
-"""
+"""If these fail, slates are compared with an unprinted algorithm, on streams of any kind."""
 
 from collections import defaultdict
 from itertools import product
@@ -108,7 +106,7 @@ def test_an_item_of_the_prefix_gains_nothing() -> None:
 def law_of_sets(
     functions: list[SetValue], eta: float, slots: int, items: int
 ) -> dict[tuple[tuple[int, ...], ...], float]:
-    """The exact law of everything that FI-DP draws."""
+    """Return the exact law of all draws of FI-DP."""
     states = {((), ((0.0,) * items,) * slots): 1.0}
     for function in functions:
         after: dict[object, float] = defaultdict(float)
@@ -132,18 +130,15 @@ def law_of_sets(
     return law
 
 
-def test_fi_dp_is_as_private_as_its_verdict_says_by_enumeration() -> None:
-    """Three rounds, two copies, two items; who wants one item is replaced by somebody who wants
-    the other.
-    """
+def test_fi_dp_is_as_private_as_its_verdict_states_by_enumeration() -> None:
+    """Three rounds, two copies, two items; a person who wants one item now wants the other."""
     eta, rounds = 0.7, 3
     first, second = clicks(np.array([1.0, 0.0])), clicks(np.array([0.0, 1.0]))
     others = [clicks(np.array([0.4, 0.6]))] * (rounds - 1)
     one = law_of_sets([first, *others], eta, 2, 2)
     other = law_of_sets([second, *others], eta, 2, 2)
     assert sum(one.values()) == pytest.approx(1.0)
-    # Two copies are drawn twice after the first person; each draw has range 2η and costs (2η)²/8 of
-    # zCDP.
+    # Two copies are drawn twice after the first person; each draw of range 2η costs (2η)²/8.
     charge = 2 * (rounds - 1) * (2 * eta) ** 2 / 8
     for alpha in (1.5, 2.0, 4.0, 16.0):
         moment = sum(one[key] ** alpha * other[key] ** (1 - alpha) for key in one)
@@ -220,7 +215,7 @@ def test_values_beyond_one_count_as_one() -> None:
 
 
 def test_the_tree_expert_follows_the_projected_mean_of_its_points() -> None:
-    """Without noise to speak of: w_{t+1} minimises −⟨v, w⟩ + (H/2)Σ‖w − w_τ‖² over the simplex."""
+    """With negligible noise w_{t+1} minimises −⟨v, w⟩ + (H/2)Σ‖w − w_τ‖² over the simplex."""
     expert = TreeExpert(3, 8, 1e12, stiffness=0.5)
     points, total = [expert.chances], np.zeros(3)
     generator = np.random.default_rng(1)
@@ -254,20 +249,20 @@ def test_fi_dp_with_tree_experts_needs_no_delta_and_learns() -> None:
 
 
 def test_gains_of_one_person_move_tree_experts_by_at_most_the_printed_bound() -> None:
-    """g and g′ in [0, 1]^n differ by at most √n, which is what the noise is for."""
+    """g and g′ in [0, 1]^n differ by at most √n, which the noise covers."""
     corners = [np.array(corner, dtype=float) for corner in product((0.0, 1.0), repeat=4)]
     farthest = max(float(np.linalg.norm(one - other)) for one in corners for other in corners)
     assert farthest == sqrt(4)
 
 
-def test_adversaries_may_answer_what_was_shown() -> None:
-    told: list[int] = []
+def test_adversaries_may_react_to_shown_sets() -> None:
+    seen: list[int] = []
 
     def adversary(shown: list[Integers]) -> SetValue:
-        told.append(len(shown))
+        seen.append(len(shown))
         last = shown[-1] if shown else np.zeros(0, dtype=np.int64)
         return lambda chosen: float(len(np.setdiff1d(chosen, last)) > 0)
 
     fi_dp.play(adversary, ITEMS, SLOTS, 10, 1.0, 1e-6)
     bandit_dp.play(adversary, ITEMS, SLOTS, 10, 1.0, 1e-6)
-    assert told == [*range(10), *range(10)]
+    assert seen == [*range(10), *range(10)]

@@ -1,6 +1,7 @@
 """If these fail, streaming optimisation is compared with something that was never printed."""
 
 from math import e, inf, log, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from discreet.papers.printed import lp_geometry
 from discreet.papers.printed import streaming_frank_wolfe as algorithm_1
 from discreet.papers.printed import streaming_frank_wolfe_l1 as algorithm_2
 from discreet.papers.printed.lp_geometry import Constants
+from discreet.papers.printed.promise import AnyNoise
 from discreet.release.randomness import seeded_bits
 
 pytestmark = pytest.mark.filterwarnings(
@@ -27,24 +29,23 @@ TARGETS = ROWS @ [0.8, -0.4, 0.0, 0.2] + GENERATOR.normal(0, 0.1, SAMPLES)
 
 
 def slope(point: np.ndarray, number: int) -> np.ndarray:
-    """∇f of a sample, squared loss."""
+    """Return ∇f of a sample, for squared loss."""
     gradient: np.ndarray = 2 * (ROWS[number] @ point - TARGETS[number]) * ROWS[number]
     return gradient
 
 
 def lowest(direction: np.ndarray, p: float, radius: float) -> np.ndarray:
-    """The point of an l_p ball with the least product with a direction, p > 1."""
+    """Return the point of an l_p ball, p > 1, with the least product with a direction."""
     if p == inf:
-        return -radius * np.sign(direction)
+        return np.asarray(-radius * np.sign(direction))
     q = p / (p - 1)
     sizes = np.abs(direction) ** (q - 1)
-    return np.asarray(
-        -radius * np.sign(direction) * sizes / np.linalg.norm(direction, q) ** (q - 1)
-    )
+    length = np.linalg.norm(direction, q) ** (q - 1)
+    return np.asarray(-radius * np.sign(direction) * sizes / length)
 
 
 def prefix_noise(nodes: np.ndarray) -> np.ndarray:
-    """Noise of sums, from that of the nodes that end there."""
+    """Return the noise of sums, from that of the nodes that end there."""
     of_sum = [np.zeros(FEATURES)]
     for time, node in enumerate(nodes, 1):
         of_sum.append(of_sum[time & (time - 1)] + node)
@@ -139,7 +140,7 @@ def test_the_smooth_norm_is_near_and_smooth(p: float) -> None:
             assert bend <= (order - 1) * np.linalg.norm(step, order) ** 2 * (1 + 1e-9)
 
 
-def test_sound_noise_costs_what_was_asked_for() -> None:
+def test_sound_noise_costs_the_budget() -> None:
     kappa, reach, horizon = 2.0, 8.0, 1000
     sigma = algorithm_1.sound_deviation(kappa, reach, horizon, 1.0, 1e-6)
     # A person is in ten nodes, each moved by at most 2(βD + L).
@@ -152,34 +153,30 @@ def test_sound_noise_costs_what_was_asked_for() -> None:
     )
 
 
-def test_hostile_samples_move_a_sound_sum_no_further_than_anybody() -> None:
-    """The first person's features are a million times too long: nearly the same points as at the
-    bound.
-    """
+def test_samples_beyond_the_bound_move_a_sound_sum_no_further_than_those_at_the_bound() -> None:
+    """The first person's features are a thousand or a million times too long."""
     ball = LpBall(FEATURES, 1.5)
-    rows, longer = ROWS.copy(), ROWS.copy()
+    rows = ROWS.copy()
+    longer = ROWS.copy()
     rows[0] *= 1e3
     longer[0] *= 1e6
-    one, other = (
-        algorithm_1.play(found, TARGETS, ball, 1e6, 1e-3).decisions for found in (rows, longer)
-    )
+    one = algorithm_1.play(rows, TARGETS, ball, 1e6, 1e-3).decisions
+    other = algorithm_1.play(longer, TARGETS, ball, 1e6, 1e-3).decisions
     assert np.allclose(one, other, atol=1e-3)
 
 
-def test_any_loss_will_do() -> None:
-    ball, targets = LpBall(FEATURES, 1.5), (TARGETS > 0).astype(float)
+def test_a_callable_loss_gives_the_points_of_an_equal_built_in_loss() -> None:
+    ball = LpBall(FEATURES, 1.5)
+    targets = (TARGETS > 0).astype(float)
 
     def by_hand(point: np.ndarray, row: np.ndarray, target: float) -> np.ndarray:
-        return (1 / (1 + np.exp(-row @ point)) - target) * row
+        return np.asarray((1 / (1 + np.exp(-row @ point)) - target) * row)
 
-    settings = {"noise": "none", "constants": Constants(1.0, 0.25, 2.0)}
-    known = algorithm_1.play(
-        ROWS, targets, ball, 1.0, 1e-3, loss=LogisticLoss(), **settings
-    ).decisions  # type: ignore[arg-type]
-    called = algorithm_1.play(
-        ROWS, targets, ball, 1.0, 1e-3, loss=CallableLoss(by_hand), **settings
-    ).decisions  # type: ignore[arg-type]
-    assert np.allclose(known, called)
+    settings: dict[str, Any] = {"noise": "none", "constants": Constants(1.0, 0.25, 2.0)}
+    built_in = algorithm_1.play(ROWS, targets, ball, 1.0, 1e-3, loss=LogisticLoss(), **settings)
+    loss = CallableLoss(by_hand)
+    called = algorithm_1.play(ROWS, targets, ball, 1.0, 1e-3, loss=loss, **settings)
+    assert np.allclose(built_in.decisions, called.decisions)
     with pytest.raises(ConfigError, match=r"p must be above 1, got 1: Algorithm 2"):
         algorithm_1.play(ROWS, TARGETS, LpBall(FEATURES, 1), 1.0, 1e-3)
 
@@ -232,7 +229,7 @@ def test_corners_are_those_of_the_printed_box(radius: float) -> None:
     assert np.allclose(found.decisions, expected)
 
 
-def test_sound_corners_cost_what_was_asked_for() -> None:
+def test_sound_corners_cost_the_budget() -> None:
     """Scores ±R·S_j/t move by R·2C/t either way: a range of 2DC/t."""
     horizon, reach, diameter = 50, 3.0, 2.0
     spent = 0.0
@@ -247,13 +244,11 @@ def test_sound_corners_learn_and_printed_ones_do_not() -> None:
     rows = generator.uniform(-1, 1, size=(4000, 3))
     targets = rows @ [0.0, 0.9, 0.0]
     ball = LpBall(3, 1)
-    errors = {
-        noise: np.abs(
-            algorithm_2.play(rows, targets, ball, 5.0, 1e-6, noise=noise).decisions[-1]
-            - [0, 0.9, 0]
-        ).sum()  # type: ignore[arg-type]
-        for noise in ("printed", "sound", "none")
-    }
+    noises: tuple[AnyNoise, ...] = ("printed", "sound", "none")
+    errors = {}
+    for noise in noises:
+        played = algorithm_2.play(rows, targets, ball, 5.0, 1e-6, noise=noise)
+        errors[noise] = np.abs(played.decisions[-1] - [0, 0.9, 0]).sum()
     assert errors["none"] < 0.1 < errors["sound"] < errors["printed"]
 
 

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 from math import log, sqrt
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ ITEMS, ROUNDS, EPSILON = 4, 13, 300.0
 
 
 def cost_of(row: np.ndarray) -> SetValue:
-    """A concave function of the size, and something for every item."""
+    """Return a concave function of the size plus a cost per item."""
     return lambda chosen: float(0.2 * sqrt(len(chosen)) + 0.4 * row[chosen].sum())
 
 
@@ -32,9 +33,7 @@ def stream(seed: int = 0) -> list[SetValue]:
 
 
 def prefix_noise(draws: list[np.ndarray]) -> list[np.ndarray]:
-    """The noise of v_1, v_2, …: nodes are drawn leaf first, and only the last of a round is
-    used.
-    """
+    """Return the noise of v_1, v_2, …; nodes are drawn leaf first, and a round uses the last."""
     waiting, of_sum = list(draws), [np.zeros(ITEMS)]
     for time in range(1, ROUNDS + 1):
         last = [waiting.pop(0) for _ in range((time & -time).bit_length())][-1]
@@ -100,7 +99,7 @@ def test_bandit_shows_the_sets_of_the_printed_box() -> None:
     assert [shown.tolist() for shown in episode.sets] == expected
 
 
-def test_estimates_are_unbiased_and_as_long_as_is_said_by_enumeration() -> None:
+def test_estimates_are_unbiased_and_within_their_bound_by_enumeration() -> None:
     generator = np.random.default_rng(1)
     point, gamma = generator.random(ITEMS), 0.2
     order = submod_prftl.falling_order(point)
@@ -145,13 +144,13 @@ def test_the_constants_are_the_printed_ones() -> None:
 
 
 class CatchesUp:
-    """An adversary that charges for what was shown last, and remembers what it was told."""
+    """Adversary that charges for the last shown set, and records how many sets it saw."""
 
     def __init__(self) -> None:
-        self.told: list[int] = []
+        self.seen: list[int] = []
 
     def __call__(self, shown: list[Integers]) -> SetValue:
-        self.told.append(len(shown))
+        self.seen.append(len(shown))
         last = set(shown[-1].tolist()) if shown else set()
         return lambda chosen: float(
             np.mean(
@@ -161,24 +160,22 @@ class CatchesUp:
 
 
 @pytest.mark.parametrize("module", [submod_prftl, bandit_submod_prftl])
-def test_adversaries_may_answer_what_was_shown(module: object) -> None:
+def test_adversaries_may_react_to_shown_sets(module: ModuleType) -> None:
     adversary = CatchesUp()
-    episode = module.play(adversary, ITEMS, 30, 50.0)  # type: ignore[attr-defined]
-    assert adversary.told == list(range(30))
+    episode = module.play(adversary, ITEMS, 30, 50.0)
+    assert adversary.seen == list(range(30))
     assert len(episode.sets) == 30
     assert episode.total == pytest.approx(episode.values.sum())
 
 
 def test_no_function_moves_a_sound_sum_too_far() -> None:
-    """Whatever an adversary hands in, submodular or not, both parts of a subgradient are at most
-    2M.
-    """
+    """For every function, submodular or not, both parts of a subgradient are at most 2M."""
     generator = np.random.default_rng(2)
-    kept = [submod_prftl._within_bounds(generator.normal(0, 10, size=6), 1.0) for _ in range(300)]
-    farthest = max(float(np.linalg.norm(one - other)) for one, other in combinations(kept, 2))
+    bounded = [submod_prftl.within_bounds(generator.normal(0, 10, size=6), 1.0) for _ in range(300)]
+    farthest = max(float(np.linalg.norm(one - other)) for one, other in combinations(bounded, 2))
     assert 0.5 * submod_prftl.sound_change() < farthest <= submod_prftl.sound_change()
     genuine = submod_prftl.subgradient(cost_of(np.array([0.5, -0.5, 0.2, 0.1])), np.arange(4))
-    assert submod_prftl._within_bounds(genuine, 1.0) == pytest.approx(genuine)
+    assert submod_prftl.within_bounds(genuine, 1.0) == pytest.approx(genuine)
     learner = bandit_submod_prftl.BanditSubmodPrftl(2, 4, 1e12, exploration=1.0)
     hostile = bandit_submod_prftl.BanditSubmodPrftl(2, 4, 1e12, exploration=1.0)
     learner.observe_value(-1.0)
@@ -186,8 +183,8 @@ def test_no_function_moves_a_sound_sum_too_far() -> None:
     assert hostile.point == pytest.approx(learner.point, abs=1e-6)
 
 
-def test_the_compiled_pass_costs_what_the_plain_loop_does() -> None:
-    """Without noise, and on average over thresholds: Σ ⟨g_t, x_t⟩."""
+def test_the_compiled_pass_has_the_cost_of_the_plain_loop() -> None:
+    """Without noise, and in expectation over thresholds: Σ ⟨g_t, x_t⟩."""
     world = BundleWorld.drawn(200, items=5, seed=2)
     rows = world.rows(0, 200)
     learner = submod_prftl.SubmodPrftl(5, 200, 1.0, noise="none")
@@ -207,8 +204,8 @@ def test_the_compiled_pass_costs_what_the_plain_loop_does() -> None:
     )
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match="exploration must be above 0 and at most 1, got 0"):
         bandit_submod_prftl.play(stream(), ITEMS, ROUNDS, 1.0, exploration=0.0)
-    with pytest.raises(ConfigError, match="one arrival a round, got 13 for 5"):
+    with pytest.raises(ConfigError, match="one entry per round, got 13 for 5"):
         meet(submod_prftl.SubmodPrftl(ITEMS, 5, 1.0), stream(), 5, "")

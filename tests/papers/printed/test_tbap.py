@@ -1,4 +1,4 @@
-"""If these fail, running sums are compared with something that was never printed."""
+"""If these fail, running sums are compared with an unprinted algorithm."""
 
 from math import ceil, log2
 
@@ -26,7 +26,7 @@ def printed_box(vectors: np.ndarray, noises: list[np.ndarray], *, literal: bool)
         (level, place): np.zeros(dimension)
         for level in range(height + 1)
         for place in range(2 ** (height - level))
-    }  # level 0: leaves; an even place is a left child, but for the root, which is nobody's
+    }  # level 0: leaves; an even place is a left child, except for the root
     waiting = list(noises)
     sums = []
     for time in range(1, horizon + 1):
@@ -55,53 +55,37 @@ def printed_box(vectors: np.ndarray, noises: list[np.ndarray], *, literal: bool)
 
 @pytest.mark.parametrize("horizon", [1, 2, 3, 4, 5, 8, 11, 16])
 @pytest.mark.parametrize("reading", ["mended", "literal"])
-def test_the_streaming_form_releases_what_the_box_does(horizon: int, reading: str) -> None:
+def test_the_streaming_form_releases_the_sums_of_the_box(
+    horizon: int, reading: tbap.Reading
+) -> None:
     generator = np.random.default_rng(horizon)
     vectors = generator.normal(size=(horizon, 2))
     noises = list(generator.normal(size=(2 * horizon, 2)))
     expected = printed_box(vectors, noises, literal=reading == "literal")
     waiting = list(noises)
-    tree = TreeSums(2, horizon, lambda: waiting.pop(0), reading=reading)  # type: ignore[arg-type]
+    tree = TreeSums(2, horizon, lambda: waiting.pop(0), reading=reading)
     assert np.allclose([tree.add(vector) for vector in vectors], expected)
 
 
 def test_every_node_is_noised_once_when_it_is_complete() -> None:
-    asked: list[int] = []
+    drawn_at: list[int] = []
 
     def node_noise() -> np.ndarray:
-        asked.append(tree.clock)
+        drawn_at.append(tree.clock)
         return np.zeros(1)
 
     tree = TreeSums(1, 16, node_noise)
     for _ in range(16):
         tree.add(np.zeros(1))
     assert tree.nodes == 31  # 16 + 8 + 4 + 2 + 1
-    assert [asked.count(time) for time in range(1, 17)] == [
-        1,
-        2,
-        1,
-        3,
-        1,
-        2,
-        1,
-        4,
-        1,
-        2,
-        1,
-        3,
-        1,
-        2,
-        1,
-        5,
-    ]
-    with pytest.raises(ConfigError, match="the tree is for 16 vectors"):
+    draws = [drawn_at.count(time) for time in range(1, 17)]
+    assert draws == [1, 2, 1, 3, 1, 2, 1, 4, 1, 2, 1, 3, 1, 2, 1, 5]
+    with pytest.raises(ConfigError, match="all 16 vectors of the tree have been added"):
         tree.add(np.zeros(1))
 
 
-def test_a_tree_of_sums_and_the_noise_of_sums_are_one_law() -> None:
-    """`TreeNoise` draws one node a round, the one that is used: those are the last of
-    `TreeSums`' draws.
-    """
+def test_a_tree_of_sums_and_the_noise_of_sums_have_one_law() -> None:
+    """`TreeNoise` draws one node per round, which is the last of `TreeSums`' draws."""
     nodes = np.random.default_rng(1).normal(size=(20, 1))
     tree = TreeSums(1, 20, lambda: nodes[tree.clock - 1])
     sums = [tree.add(np.zeros(1)) for _ in range(20)]
@@ -119,21 +103,18 @@ def test_constants() -> None:
 
 @pytest.mark.statistical
 def test_first_sums_have_the_printed_noise() -> None:
-    """2,000 first sums of noise; a scale 20 % off would show."""
-    lengths = [
-        float(
-            np.linalg.norm(
-                tbap.play(np.zeros((1, 3)), 2.0, 0.5, noise="printed", seed=seed).decisions
-            )
-        )
-        for seed in range(2_000)
+    """2,000 first sums of noise; a scale 20 % off would be detected."""
+    zero = np.zeros((1, 3))
+    sums = [
+        tbap.play(zero, 2.0, 0.5, noise="printed", seed=seed).decisions for seed in range(2_000)
     ]
+    lengths = [float(np.linalg.norm(noise)) for noise in sums]
     assert stats.kstest(lengths, stats.gamma(3, scale=4.0).cdf).pvalue > ALPHA
     assert stats.kstest(lengths, stats.gamma(3, scale=4.8).cdf).pvalue < ALPHA
 
 
-def test_sound_sums_hide_whoever_is_replaced() -> None:
-    """No node above a person moves by more than the noise allows, however long their vector is."""
+def test_sound_noise_covers_the_replacement_of_a_person() -> None:
+    """No node above a person moves by more than the noise covers, for vectors of any length."""
     horizon, bound = 9, 1.0
     sums = []
     for vector in ([50.0, 0.0], [-1.0, 0.0]):

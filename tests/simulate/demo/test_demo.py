@@ -1,7 +1,9 @@
-"""If these fail, what a demo shows is not what was computed."""
+"""If these fail, a demo shows other numbers than were computed."""
 
 import json
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from rich.console import Console
 
 from discreet import Privacy
 from discreet.simulate.demo import display, regression
+from discreet.tasks import repeat
 
 USUAL = Privacy(1.0, 1e-6)
 QUIET = Console(quiet=True)
@@ -16,14 +19,14 @@ QUIET = Console(quiet=True)
 
 @pytest.fixture
 def in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    again = display.repeat
-    monkeypatch.setattr(display, "repeat", lambda *task, **terms: again(*task, **terms, workers=1))
+    in_this_process = partial(repeat, workers=1)
+    monkeypatch.setattr(display, "repeat", in_this_process)
     monkeypatch.setattr(display, "MOST_VISITORS", 500)
 
 
 @pytest.mark.usefixtures("in_one_process")
-def test_the_shop_keeps_more_the_more_it_sees(tmp_path: Path) -> None:
-    report = display.tell_display(4000, USUAL, tmp_path, seed=1, console=QUIET)
+def test_the_shop_has_a_larger_share_the_more_it_sees(tmp_path: Path) -> None:
+    report: Any = display.tell_display(4000, USUAL, tmp_path, seed=1, console=QUIET)
     shares = report["share"]
     assert shares["rewards only"] < 0.4 < 0.5 < shares["whole preferences"]
     assert shares["whole preferences"] < shares["whole preferences, no privacy"] < 1.01
@@ -51,7 +54,7 @@ def test_flats_are_within_their_bounds_and_large_ones_have_more_rooms() -> None:
 
 
 def test_published_coefficients_come_near_least_squares_and_the_truth(tmp_path: Path) -> None:
-    report = regression.tell_regression(60_000, USUAL, tmp_path, seed=1, console=QUIET)
+    report: Any = regression.tell_regression(60_000, USUAL, tmp_path, seed=1, console=QUIET)
     explained = report["explained"]
     assert explained["least squares"] >= explained["discreet"] > explained["least squares"] - 0.02
     coefficients = report["coefficients"]
@@ -69,6 +72,6 @@ def test_published_coefficients_come_near_least_squares_and_the_truth(tmp_path: 
         for name in errors
     )
     assert errors["balcony"] < 10
-    assert errors["size"] > errors["balcony"]  # it goes together with the number of rooms
+    assert errors["size"] > errors["balcony"]  # size is correlated with the number of rooms
     assert json.loads((tmp_path / "demo.json").read_text()) == report
     assert (tmp_path / "demo.png").stat().st_size > 10_000

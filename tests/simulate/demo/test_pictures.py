@@ -1,4 +1,4 @@
-"""If these fail, someone without matplotlib waits for a simulation that ends in a traceback."""
+"""If these fail, users without matplotlib wait for a simulation that ends in a traceback."""
 
 import sys
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_matplotlib")
 @pytest.mark.parametrize("tell", [tell_display, tell_regression], ids=["display", "regression"])
-def test_a_story_is_refused_before_anything_is_simulated(
+def test_a_demo_is_refused_before_anything_is_simulated(
     tell: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def simulate(*learners: Any) -> None:

@@ -1,4 +1,4 @@
-"""If these fail, people plan with numbers that do not hold."""
+"""If these fail, plans state numbers that do not hold."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from discreet.simulate.planning.search import (
     EFFORTS,
     Case,
     Effort,
-    Kept,
+    Share,
     make_plan,
     print_plan,
     share_of,
@@ -27,10 +27,10 @@ QUIET = Console(quiet=True)
 
 
 @dataclass(frozen=True)
-class MadeUp(Case):
-    """Shares that grow with people and epsilon, ± 0.1 in every other world."""
+class KnownCase(Case):
+    """Case with known shares, which grow with people and epsilon, ± 0.05 by world."""
 
-    a_person: float = 1e-9
+    seconds_per_person: float = 1e-9
     needed: float = 4000.0
 
     value = "all there is"
@@ -54,12 +54,12 @@ class MadeUp(Case):
 
     @property
     def seconds(self) -> float:
-        return self.rounds * self.a_person
+        return self.rounds * self.seconds_per_person
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No processes, however long a made-up case says that it takes."""
+    """No processes, for any stated duration of a case."""
     monkeypatch.setattr(search, "ALONE", float("inf"))
 
 
@@ -69,11 +69,11 @@ def printed(plan: dict[str, Any]) -> str:
     return paper.getvalue()
 
 
-def test_a_plan_finds_the_least_that_keeps_ninety_per_cent() -> None:
-    plan = make_plan(MadeUp(1000, USUAL), QUIET)
+def test_a_plan_finds_the_least_epsilon_and_people_for_ninety_per_cent() -> None:
+    plan = make_plan(KnownCase(1000, USUAL), QUIET)
     assert plan["expected_share"] == pytest.approx(0.25)
     assert plan["standard_error"] == pytest.approx(0.1 / 12**0.5)
-    assert plan["epsilon_for_90_percent"] == pytest.approx(4.0)  # 2.8 keeps 71 %
+    assert plan["epsilon_for_90_percent"] == pytest.approx(4.0)  # 2.8 gives 71 %
     assert plan["people_for_90_percent"] == 4000
     text = printed(plan)
     assert "25.0% ± 2.9%" in text
@@ -84,24 +84,25 @@ def test_a_plan_finds_the_least_that_keeps_ninety_per_cent() -> None:
     assert "epsilon = 1 at delta = 1e-06" in text
 
 
-def test_a_plan_that_keeps_enough_says_how_little_would_do() -> None:
-    plan = make_plan(MadeUp(64_000, USUAL), QUIET)
+def test_a_plan_above_ninety_per_cent_states_how_little_would_suffice() -> None:
+    plan = make_plan(KnownCase(64_000, USUAL), QUIET)
     assert plan["expected_share"] == pytest.approx(0.95)
     assert plan["epsilon_for_90_percent"] == pytest.approx(1 / 16)
     assert plan["people_for_90_percent"] == 4000
 
 
-def test_what_is_beyond_all_that_was_tried_is_said_so() -> None:
-    plan = make_plan(MadeUp(1000, USUAL, needed=1e9), QUIET)
+def test_a_goal_beyond_all_trials_is_reported_as_such() -> None:
+    plan = make_plan(KnownCase(1000, USUAL, needed=1e9), QUIET)
     assert plan["epsilon_for_90_percent"] is None
     assert plan["people_for_90_percent"] is None
-    assert "none: 181 keeps 0.0%" in printed(plan)  # 15 half octaves
-    assert "more than 180,000, who keep 0.0%; to try more: so many are never simulated" in printed(
-        plan
-    )
-    plan = make_plan(MadeUp(10**6, Privacy(1e6, 1e-6), needed=1e15), QUIET)  # no guarantee has more
+    text = printed(plan)
+    assert "none: 181 gives 0.0%" in text  # 15 half octaves
+    assert "more than 180,000, which give 0.0%; to try more: too many to simulate" in text
+    plan = make_plan(
+        KnownCase(10**6, Privacy(1e6, 1e-6), needed=1e15), QUIET
+    )  # no guarantee has more
     assert plan["epsilon_for_90_percent"] is None
-    easy = make_plan(MadeUp(10**6, USUAL, needed=1.0), QUIET)
+    easy = make_plan(KnownCase(10**6, USUAL, needed=1.0), QUIET)
     assert "at most 0.00552" in printed(easy)
     assert "at most 5,500" in printed(easy)
 
@@ -110,20 +111,17 @@ def test_an_epsilon_beyond_what_a_guarantee_can_have_is_not_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(search, "EFFORTS", (Effort(4, 1),))
-    monkeypatch.setattr(MadeUp, "share", lambda case, seed: 0.5)
-    tried = make_plan(MadeUp(1000, Privacy(1e6, 1e-6)), QUIET)["share_by_epsilon"]
-    assert [(row["epsilon"], row["share"]) for row in tried] == [
-        (1e6, 0.5)
-    ] * 2  # of four worlds, and of one
+    monkeypatch.setattr(KnownCase, "share", lambda case, seed: 0.5)
+    trials = make_plan(KnownCase(1000, Privacy(1e6, 1e-6)), QUIET)["share_by_epsilon"]
+    of_four_worlds_and_of_one = [(1e6, 0.5)] * 2
+    assert [(row["epsilon"], row["share"]) for row in trials] == of_four_worlds_and_of_one
 
 
-def test_all_people_are_simulated_or_the_plan_says_how_long_that_takes() -> None:
-    case = MadeUp(10**6, USUAL, 1e-4, needed=1e5)
+def test_all_people_are_simulated_or_the_plan_states_how_long_that_takes() -> None:
+    case = KnownCase(10**6, USUAL, 1e-4, needed=1e5)
     plan = make_plan(case, QUIET)
-    assert (plan["people"], plan["people_simulated"]) == (
-        10**6,
-        100_000,
-    )  # 6 runs in half of two minutes
+    assert plan["people"] == 10**6
+    assert plan["people_simulated"] == 100_000  # 6 runs in half of two minutes
     assert plan["minutes_for_all_people"] == 10
     assert "all 1,000,000: takes --minutes 10" in printed(plan)
     longer = make_plan(case, QUIET, minutes=10)
@@ -133,45 +131,39 @@ def test_all_people_are_simulated_or_the_plan_says_how_long_that_takes() -> None
 
 
 def test_more_people_than_fit_into_memory_are_never_simulated() -> None:
-    plan = make_plan(MadeUp(10**9, USUAL), QUIET)
+    plan = make_plan(KnownCase(10**9, USUAL), QUIET)
     assert (plan["people"], plan["people_simulated"]) == (10**9, 50_000_000)
-    assert "all 1,000,000,000: so many are never simulated" in printed(plan)
+    assert "all 1,000,000,000: too many to simulate" in printed(plan)
 
 
 @pytest.mark.parametrize("minutes", [0, -1, float("nan"), float("inf")])
 def test_minutes_are_a_positive_number(minutes: float) -> None:
     with pytest.raises(ConfigError, match="minutes"):
-        make_plan(MadeUp(1000, USUAL), QUIET, minutes)
+        make_plan(KnownCase(1000, USUAL), QUIET, minutes)
 
 
-def test_a_case_that_takes_long_is_simulated_less_whatever_the_machine() -> None:
+def test_a_slow_case_is_simulated_less_on_every_machine() -> None:
     seconds = (1e-9, 5e-5, 7e-5, 9e-5, 1e-3)
-    afforded = [search._afforded(MadeUp(100_000, USUAL, each), 1.0) for each in seconds]
-    assert [each.effort for each in afforded] == [
-        EFFORTS[0],
-        EFFORTS[1],
-        EFFORTS[2],
-        EFFORTS[3],
-        EFFORTS[3],
-    ]
+    afforded = [search.affordable(KnownCase(100_000, USUAL, each), 1.0) for each in seconds]
+    assert [each.effort for each in afforded] == [*EFFORTS, EFFORTS[3]]
     assert [each.people for each in afforded] == [100_000] * 4 + [10_000]
     assert all(each.seconds <= 60 * search.CORES for each in afforded)
 
 
-def test_more_people_are_tried_only_as_far_as_there_is_time() -> None:
-    quick = make_plan(MadeUp(1000, USUAL, needed=1e9), QUIET)["share_by_people"]
+def test_more_people_are_tried_only_within_the_time_limit() -> None:
+    quick = make_plan(KnownCase(1000, USUAL, needed=1e9), QUIET)["share_by_people"]
     assert quick[-1]["people"] == 181_019  # 15 half octaves
-    plan = make_plan(MadeUp(1000, USUAL, 1e-3, needed=1e9), Console(quiet=True))
+    plan = make_plan(KnownCase(1000, USUAL, 1e-3, needed=1e9), Console(quiet=True))
     assert plan["share_by_people"][-1]["people"] == 4000
     assert plan["minutes_for_more_people"] == 4
     assert "to try more: takes --minutes 4" in printed(plan)
-    further = make_plan(MadeUp(1000, USUAL, 1e-3, needed=1e9), QUIET, minutes=4)
+    further = make_plan(KnownCase(1000, USUAL, 1e-3, needed=1e9), QUIET, minutes=4)
     assert further["share_by_people"][-1]["people"] >= 16_000
 
 
-def test_no_trial_has_many_more_people_than_are_enough() -> None:
-    tried = make_plan(MadeUp(1000, USUAL), QUIET)["share_by_people"]
-    assert max(row["people"] for row in tried) == 4000
+def test_no_trial_has_many_more_people_than_suffice() -> None:
+    trials = make_plan(KnownCase(1000, USUAL), QUIET)["share_by_people"]
+    assert max(row["people"] for row in trials) == 4000
 
 
 def test_with_more_workers_the_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,10 +178,10 @@ def test_with_more_workers_the_answers_are_the_same(monkeypatch: pytest.MonkeyPa
     assert make_plan(case, QUIET) == alone
 
 
-def test_processes_have_one_thread_each_and_leave_the_environment_as_it_was(
+def test_processes_have_one_thread_each_and_restore_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Else each starts as many as there are cores, and they wait for each other."""
+    """With one thread per core in each process, threads would wait for each other."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     monkeypatch.setattr(search, "ALONE", 0.0)
     monkeypatch.setattr(
@@ -197,22 +189,22 @@ def test_processes_have_one_thread_each_and_leave_the_environment_as_it_was(
     )
     monkeypatch.setenv(names[0], "5")
     monkeypatch.delenv(names[1], raising=False)
-    with search._workers(1.0) as pool:
+    with search.processes_for(1.0) as pool:
         assert pool is not None
         assert [os.environ[name] for name in names] == ["1", "1"]
     assert os.environ[names[0]] == "5"
     assert names[1] not in os.environ
 
 
-def test_people_too_few_for_any_learner_keep_nothing() -> None:
-    assert share_of(MadeUp(5, USUAL), 1) == -float("inf")
-    plan = make_plan(MadeUp(40, Privacy(200.0)), QUIET)
+def test_too_few_people_for_any_learner_have_no_share() -> None:
+    assert share_of(KnownCase(5, USUAL), 1) == -float("inf")
+    plan = make_plan(KnownCase(40, Privacy(200.0)), QUIET)
     assert plan["people_for_90_percent"] == 20
-    assert str(Kept(1.0, 5, -float("inf"), None)) == "0.0%"
+    assert str(Share(1.0, 5, -float("inf"), None)) == "0.0%"
 
 
-def test_an_epsilon_is_said_in_plain_words() -> None:
-    plan = make_plan(MadeUp(1000, Privacy(0.5, contributions=3)), QUIET)
+def test_a_guarantee_is_stated_in_plain_words() -> None:
+    plan = make_plan(KnownCase(1000, Privacy(0.5, contributions=3)), QUIET)
     assert (
         plan["in_words"]
         == "an attacker's odds about one person change by at most a factor e^0.5 = 1.6"

@@ -1,4 +1,6 @@
-"""If these fail, policies are compared in other worlds than they say, or by another regret."""
+"""If these fail, policies are compared in other worlds than stated, or by another regret."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from discreet.simulate.problems.contextual import LearnerPolicy, Policy, all_rew
 
 
 class Same:
-    """Always the same arm, decided for a number of rounds at once."""
+    """Policy that always plays one arm, for a number of rounds at once."""
 
     def __init__(self, arm: int, rounds: int = 7) -> None:
         self.arm = arm
@@ -32,7 +34,7 @@ class Same:
 
 
 class Lottery(Same):
-    """Every arm equally likely."""
+    """Policy that plays every arm with equal probability."""
 
     def __init__(self, arms: int) -> None:
         super().__init__(arms, 1000)
@@ -50,7 +52,8 @@ class Oracle(Same):
         self.world = world
 
     def decide(self, contexts: np.ndarray) -> np.ndarray:
-        return self.world.means(contexts).argmax(axis=1)
+        best: np.ndarray = self.world.means(contexts).argmax(axis=1)
+        return best
 
 
 # --- worlds
@@ -101,7 +104,7 @@ def test_skewed_features_are_signs_that_are_mostly_minus_and_means_are_centred()
 def test_correlated_features_resemble_their_neighbours() -> None:
     world = SparseWorld.drawn(10, correlation=0.5, seed=3)
     contexts, _ = world.sample(20_000, np.random.default_rng(1))
-    correlations = np.corrcoef(contexts.T)
+    correlations: Any = np.corrcoef(contexts.T)
     assert correlations[3, 4] == pytest.approx(0.5, abs=0.03)
     assert correlations[0, 9] == pytest.approx(0.5, abs=0.03)
     assert correlations[3, 5] == pytest.approx(0.0, abs=0.03)
@@ -169,7 +172,7 @@ def test_a_policy_that_knows_the_means_has_no_regret() -> None:
     assert play(world, Oracle(world), 2000) == 0.0
 
 
-def test_regret_is_what_it_says_it_is() -> None:
+def test_regret_is_that_of_its_definition() -> None:
     world = SparseWorld.drawn(20, seed=1)
     played = play(world, Same(1), 3000, seed=9, chunk=1000)
     generator = np.random.default_rng([9, 1])
@@ -180,8 +183,8 @@ def test_regret_is_what_it_says_it_is() -> None:
 
 
 @pytest.mark.parametrize("world", [SparseWorld.drawn(7, seed=1), DenseWorld.drawn(7, 3), wine()])
-def test_policies_meet_the_same_people_with_the_same_luck(world: World) -> None:
-    """Luck does not depend on how rounds are divided, nor on what another policy plays."""
+def test_policies_meet_the_same_people_with_the_same_rewards(world: World) -> None:
+    """Rewards depend neither on the division of rounds nor on what another policy plays."""
     one, two = Same(0, rounds=1), Same(0, rounds=50)
     play(world, one, 300, seed=5, chunk=300)
     play(world, two, 300, seed=5, chunk=100)
@@ -193,7 +196,7 @@ def test_policies_meet_the_same_people_with_the_same_luck(world: World) -> None:
 
 def test_one_by_one_gets_the_rewards_that_another_policy_would_get() -> None:
     class First:
-        """Arm 0 for everybody."""
+        """Policy that plays arm 0 for all people."""
 
         def pass_through(self, contexts: np.ndarray, rewards: np.ndarray) -> np.ndarray:
             self.rewards = rewards
@@ -210,7 +213,7 @@ def test_one_by_one_gets_the_rewards_that_another_policy_would_get() -> None:
     assert (np.diff(clicks, axis=1) >= 0).all()
 
 
-def test_a_world_without_anything_at_stake_has_no_regret() -> None:
+def test_a_world_whose_arms_are_equal_has_no_regret() -> None:
     world = TableWorld.of(np.eye(2), np.array([0, 0]), context_bound=1.0)
     assert play(world, Same(0), 10) == 0.0
     with pytest.raises(ConfigError, match="horizon must be at least 1, got 0"):
@@ -219,13 +222,13 @@ def test_a_world_without_anything_at_stake_has_no_regret() -> None:
 
 def test_a_learner_plays_by_tickets() -> None:
     class Tickets:
-        """As learners give them out."""
+        """Tickets as learners return them."""
 
         def __init__(self, count: int) -> None:
             self.decisions = np.ones(count, dtype=np.int64)
 
     class Stub:
-        """A learner that always says 1, in blocks of four."""
+        """Learner that always decides 1, in blocks of four."""
 
         rounds_until_release = 4
 

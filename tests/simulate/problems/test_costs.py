@@ -15,9 +15,9 @@ def all_sets(items: int) -> list[tuple[int, ...]]:
     return list(chain.from_iterable(combinations(range(items), size) for size in range(items + 1)))
 
 
-def value(functions: object, row: np.ndarray, chosen: np.ndarray, items: int) -> float:
+def value(function: MinusModular, row: np.ndarray, chosen: np.ndarray, items: int) -> float:
     order = np.concatenate([chosen, np.setdiff1d(np.arange(items), chosen)]).astype(np.int64)
-    return float(functions.along(row[None], order)[0][chosen].sum())  # type: ignore[attr-defined]
+    return float(function.along(row[None], order)[0][chosen].sum())
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -28,21 +28,20 @@ def test_maximum_flow_finds_the_least_cut(seed: int, directed: bool) -> None:
     edges = np.array(
         [pair for pair in combinations(generator.permutation(items), 2) if generator.random() < 0.4]
     )
-    weights, modular = generator.random(len(edges)), generator.normal(0, 1.2, size=items)
-    functions, row = (
-        MinusModular(GraphCut(tuple(map(tuple, edges.tolist())), directed)),
-        np.concatenate([weights, -modular]),
-    )
-    found = least_cut(edges, weights, modular, directed=directed)
+    weights = generator.random(len(edges))
+    modular = generator.normal(0, 1.2, size=items)
+    function = MinusModular(GraphCut(tuple(map(tuple, edges.tolist())), directed))
+    row = np.concatenate([weights, -modular])
+    cut = least_cut(edges, weights, modular, directed=directed)
     best = min(
-        value(functions, row, np.array(chosen, dtype=np.int64), items) for chosen in all_sets(items)
+        value(function, row, np.array(chosen, dtype=np.int64), items) for chosen in all_sets(items)
     )
-    assert value(functions, row, found, items) == pytest.approx(best, abs=1e-7)
+    assert value(function, row, cut, items) == pytest.approx(best, abs=1e-7)
     with pytest.raises(ConfigError, match="negative"):
         least_cut(edges, -weights, modular)
 
 
-def test_a_world_of_bundles_costs_what_its_cost_functions_say() -> None:
+def test_costs_of_a_bundle_world_are_those_of_its_set_functions() -> None:
     world = BundleWorld.drawn(12_000, items=6, seed=5)
     rows = world.rows(9_990, 10_010)
     assert rows.shape == (20, len(world.edges) + 6)

@@ -15,7 +15,7 @@ NO_NOISE = Privacy(1e4, 1e-6)
 def test_all_visitors_are_met_once_and_all_value_is_counted(feedback: str, stream: str) -> None:
     world = World.drawn(2_000, items=10, seed=2)
     learner = SetMaximizer(10, 3, 2_000, NO_NOISE, feedback=feedback, stream=stream)  # type: ignore[arg-type]
-    passed: list[int] = []
+    passed: list[float] = []
     run = run_display(learner, world, report=passed.append)
     assert learner.clock == sum(passed) == run.visitors[-1] == 2_000
     assert run.earned[-1] == run.value
@@ -23,7 +23,7 @@ def test_all_visitors_are_met_once_and_all_value_is_counted(feedback: str, strea
     assert run.value <= 1.05 * world.worth(world.best_slate(3))
 
 
-def test_after_the_last_lesson_the_slate_stays() -> None:
+def test_after_learning_ends_the_slate_stays() -> None:
     world = World.drawn(2_000, items=10, seed=2)
     learner = SetMaximizer(10, 3, 2_000, NO_NOISE, stream="iid", block=200)
     run = run_display(learner, world, learn_until=200)
@@ -35,7 +35,7 @@ def test_after_the_last_lesson_the_slate_stays() -> None:
     assert run.visitors[-1] == 2_000
 
 
-def test_pieces_cross_no_release_and_leave_nobody_out() -> None:
+def test_pieces_cross_no_release_and_contain_every_visitor() -> None:
     learner = SetMaximizer(4, 2, 1_000, NO_NOISE, block=64)
     met: list[int] = []
     for piece in pieces(learner, 1_000, largest=50):

@@ -1,6 +1,4 @@
-"""If these fail, plans, the papers' runs and benchmarks report shares of something else than
-they say.
-"""
+"""If these fail, plans, the papers' runs and benchmarks report shares of another value."""
 
 from typing import Any
 
@@ -18,7 +16,7 @@ from discreet.simulate.problems import (
     Selection,
 )
 from discreet.simulate.problems.continuous import Moving, meta_frank_wolfe
-from discreet.simulate.problems.selection import greedy_without_noise, value_to
+from discreet.simulate.problems.selection import FilmLog, greedy_without_noise, value_to
 
 USUAL = Privacy(1.0, 1e-6)
 DISPLAY = Display(500, USUAL, 12, 3)
@@ -32,7 +30,7 @@ ALL = (DISPLAY, COSTS, COEFFICIENTS, CONTEXTUAL, SELECTION, CONTINUOUS, MOVING)
 
 
 def ends(problem: Problem[Any, Any], people: Any) -> tuple[float, float]:
-    """The outcome of the baseline, and that of the best fixed decision."""
+    """Outcomes of the baseline and of the best fixed decision."""
     if isinstance(problem, Costs):
         return people.naive, people.cost_of(people.best)
     if isinstance(problem, Coefficients):
@@ -57,7 +55,7 @@ def test_the_baseline_has_a_share_of_zero_and_the_best_decision_one(
 
 
 @pytest.mark.parametrize("problem", ALL, ids=lambda problem: type(problem).__name__)
-def test_a_share_is_that_of_the_outcome_of_our_learner_with_these_people(
+def test_a_share_is_that_of_the_learners_outcome_with_these_people(
     problem: Problem[Any, Any],
 ) -> None:
     people = problem.people(4)
@@ -77,7 +75,7 @@ def test_a_share_is_that_of_the_outcome_of_our_learner_with_these_people(
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_a_learner_learns_in_the_mode_that_is_named(problem: Problem[Any, Any], mode: str) -> None:
+def test_a_learner_runs_in_the_named_mode(problem: Problem[Any, Any], mode: str) -> None:
     people = problem.people(1)
     assert problem.learner(people, 1).settings.mode == "auto"
     assert problem.learner(people, 1, mode=mode).settings.mode == mode
@@ -85,7 +83,8 @@ def test_a_learner_learns_in_the_mode_that_is_named(problem: Problem[Any, Any], 
         problem.learner(people, 1, mode="odd")
 
 
-def test_a_value_of_nobody_who_likes_anything_has_no_share() -> None:
+def test_the_share_is_zero_if_all_values_are_zero() -> None:
     people = SELECTION.people(1)
+    assert isinstance(people, FilmLog)
     people.liked[:] = 0
     assert SELECTION.share_of(0.0, people) == 0.0

@@ -1,7 +1,7 @@
 """The papers' errata, each shown by computation: call one by its name.
 
 >>> print(ERRATA["the-tree-gives-twice-epsilon"]())
-the-tree-gives-twice-epsilon (MIN) "TBAP is ε-differentially private ...": ... log density ratio = 2. ...
+the-tree-gives-twice-epsilon (MIN) "TBAP is ε-differentially private ...": ... ratio = 2. ...
 """
 
 from dataclasses import replace
@@ -22,4 +22,4 @@ ERRATA = {
     for part in (sums, slates, streaming, greedy)
     for name in part.__all__
 }
-"""By name; each computes its numbers when it is called."""
+"""The errata by name; each computes its numbers when it is called."""

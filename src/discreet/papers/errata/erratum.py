@@ -1,6 +1,4 @@
-"""An erratum: a printed statement, what it needs in order to hold, and the numbers that were
-computed.
-"""
+"""`Erratum`: a printed statement, its correction, and the computed numbers that show it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,13 +9,14 @@ __all__ = ["Erratum", "Showing", "gaussian_delta", "gaussian_epsilon"]
 
 @dataclass(frozen=True)
 class Erratum:
-    """One erratum, with numbers that are computed when it is called by its name."""
+    """One erratum of a paper, with the numbers that show it."""
 
     claim: str
-    """What is printed."""
+    """The printed statement."""
     needs: str
-    """What makes the statement hold."""
+    """The change that makes the statement hold."""
     computed: dict[str, float]
+    """The computed numbers, by what they are."""
     shown: bool
     """Whether the numbers differ from the print."""
     name: str = ""
@@ -32,7 +31,7 @@ Showing = Callable[[], Erratum]
 
 
 def gaussian_delta(epsilon: float, change: float) -> float:
-    """The exact δ of Gaussian noise with σ = 1 for a change of this length.
+    """Return the exact δ of Gaussian noise with σ = 1 for a change of this length.
 
     >>> f"{gaussian_delta(1.0, 0.2367):.2g}"
     '1e-06'
@@ -47,12 +46,13 @@ def gaussian_delta(epsilon: float, change: float) -> float:
 
 
 def gaussian_epsilon(delta: float, change: float) -> float:
-    """The exact ε of Gaussian noise with σ = 1 at this δ, by bisection.
+    """Return the exact ε of Gaussian noise with σ = 1 at this δ, by bisection.
 
     >>> f"{gaussian_epsilon(1e-6, 0.2367):.3f}"
     '1.000'
     """
-    low, high = 0.0, change**2 / 2 + change * sqrt(2 * log(1 / delta))
+    low = 0.0
+    high = change**2 / 2 + change * sqrt(2 * log(1 / delta))
     for _ in range(100):
         middle = (low + high) / 2
         if gaussian_delta(middle, change) > delta:

@@ -1,8 +1,7 @@
-"""Errata of the private continuous greedy (DPCG), its curvature variant and its online form
-(DPMFW).
+"""Errata of continuous greedy (DPCG), its curvature variant and its online form DPMFW (SET).
 
-References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
-            Knapsack Constraints"
+References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under
+            Matroid and Knapsack Constraints"
 """
 
 from math import ceil, log, sqrt
@@ -23,12 +22,12 @@ PAPER = "SET"
 
 
 def online_trees_have_too_few_levels() -> Erratum:
-    """How many released nodes the first leaf of a tree over T = 1000 is in, counted one by one."""
+    """Count the released nodes that contain the first leaf of a tree over T = 1000."""
     horizon = 1000
     released = set()
     for time in range(1, horizon + 1):
         left = time
-        while left:  # the node that ends here, then those of what is left
+        while left:  # the node that ends here, then those of the remaining prefix
             size = left & -left
             released.add((left - size, left))
             left -= size
@@ -44,22 +43,25 @@ def online_trees_have_too_few_levels() -> Erratum:
 
 
 def the_appendix_takes_the_root_of_the_sensitivity() -> Erratum:
-    """Δ = 100, |V| = 300 items, K = 6 steps, ε = 1, δ = 1e-6: σ of Theorem 1, and with the root
-    over Δ.
+    """Compare σ of Theorem 1 with the σ that has the root over Δ.
 
-    A person moves a gradient by at most √|V|·Δ in l_2, in each of K steps.
+    Δ = 100, |V| = 300 items, K = 6 steps, ε = 1, δ = 1e-6. A person moves a gradient by at most
+    √|V|·Δ in l_2, in each of K steps.
     """
-    sensitivity, items, steps, delta = 100.0, 300, 6, 1e-6
+    sensitivity = 100.0
+    items = 300
+    steps = 6
+    delta = 1e-6
     proved = sensitivity * Calibration("gaussian", "printed", items, 1.0, delta).scale(steps)
-    taken = proved / sqrt(sensitivity)
+    as_set = proved / sqrt(sensitivity)
     moved = sensitivity * sqrt(items)
-    given = [epsilon_of(steps * (moved / sigma) ** 2 / 2, delta) for sigma in (proved, taken)]
+    given = [epsilon_of(steps * (moved / sigma) ** 2 / 2, delta) for sigma in (proved, as_set)]
     return Erratum(
         "setting σ = 2cK√(|V|Δ)/ε (appendix 1, after Theorem 1)",
         "σ = 2cK√|V|·Δ/ε, as in Theorem 1: the root is over |V| only",
         {
             "σ of Theorem 1": proved,
-            "σ as set": taken,
+            "σ as set": as_set,
             "ε of Theorem 1": given[0],
             "ε as set": given[1],
         },
@@ -68,11 +70,10 @@ def the_appendix_takes_the_root_of_the_sensitivity() -> Erratum:
 
 
 def curvature_reads_the_data_without_noise() -> Erratum:
-    """Two sites, one to choose, one person who wants the first or the second: ℓᵀv ≥ λ = 1 leaves
-    one point.
+    """Show that one person who wants the first or the second of two sites determines the choice.
 
-    ℓ_i = F(V) − F(V∖i) is 1 for the site that is wanted and 0 for the other, so whatever the noise
-    of the gradients, the only feasible point is the wanted site.
+    ℓ_i = F(V) − F(V∖i) is 1 for the wanted site and 0 for the other, so that ℓᵀv ≥ λ = 1 leaves one
+    feasible point, the wanted site, for any noise of the gradients.
     """
     points = [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
     feasible = []
@@ -80,9 +81,8 @@ def curvature_reads_the_data_without_noise() -> Erratum:
         least_gains = [
             float(wanted in {0, 1}) - float(wanted in {0, 1} - {site}) for site in (0, 1)
         ]
-        feasible.append(
-            [place for place, point in enumerate(points) if float(np.dot(least_gains, point)) >= 1]
-        )
+        products = [float(np.dot(least_gains, point)) for point in points]
+        feasible.append([place for place, product in enumerate(products) if product >= 1])
     return Erratum(
         "the curvature variant is as private as its gradients",
         "noise for ℓ, and for the choice among guesses",

@@ -19,8 +19,10 @@ PAPER = "MAX"
 
 
 def slates_exploration_exceeds_one() -> Erratum:
-    """γ = k((16|U| ln|U|)²/T)^(1/3) at 100 items and 5 slots."""
-    items, slots, horizon = 100, 5, 10**6
+    """Compute γ = k((16|U| ln|U|)²/T)^(1/3) for 100 items and 5 slots."""
+    items = 100
+    slots = 5
+    horizon = 10**6
     gamma = slots * ((16 * items * log(items)) ** 2 / horizon) ** (1 / 3)
     least = slots**3 * (16 * items * log(items)) ** 2
     return Erratum(
@@ -32,8 +34,9 @@ def slates_exploration_exceeds_one() -> Erratum:
 
 
 def theorem_8_prints_too_small_a_power() -> Erratum:
-    """16k³|U| ln|U|√(ln(k/δ)T/γ)/ε for k and for 4k: the printed γ grows with k."""
-    items, horizon = 100, 10**30
+    """Compute 16k³|U| ln|U|√(ln(k/δ)T/γ)/ε for k and for 4k: the printed γ grows with k."""
+    items = 100
+    horizon = 10**30
 
     def learning(slots: int) -> float:
         gamma = bandit_dp.printed_exploration(items, slots, horizon)
@@ -49,8 +52,13 @@ def theorem_8_prints_too_small_a_power() -> Erratum:
 
 
 def the_direct_bound_has_a_negative_root() -> Erratum:
-    """√(32T ln(kδ)) of Appendix B.1 at k = 5, δ = 1e-6; and E[r_i] against its own line before."""
-    slots, items, horizon, epsilon, delta, gamma = 5, 100, 10**9, 1.0, 1e-6, 0.5
+    """Compute ln(kδ) of Appendix B.1 at k = 5, δ = 1e-6, and E[r_i] from the line before it."""
+    slots = 5
+    items = 100
+    horizon = 10**9
+    epsilon = 1.0
+    delta = 1e-6
+    gamma = 0.5
     whole = bandit_dp_variants.every_round_bound(items, slots, horizon, epsilon, delta, gamma)
     learning = slots**3 * items * sqrt(32 * horizon * log(slots / delta)) / (epsilon * gamma)
     printed = slots * (learning + epsilon * slots * sqrt(horizon) / sqrt(32 * log(slots / delta)))
@@ -67,7 +75,7 @@ def the_direct_bound_has_a_negative_root() -> Erratum:
 
 
 def gaussian_noise_is_never_pure() -> Erratum:
-    """δ of Gaussian noise at a large ε: above 0 whatever σ is."""
+    """Compute δ of Gaussian noise at a large ε: it is above 0 for every σ."""
     epsilon = 10.0
     deltas = {
         f"δ at ε = 10, σ = {sigma:g}": gaussian_delta(epsilon, 1 / sigma)

@@ -1,6 +1,7 @@
 """Errata of "Optimal Private Streaming SCO in l_p-geometry …" (SCO).
 
-References  Han et al. (2022)
+References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in
+            High Dimensional Online Decision Making"
 """
 
 from itertools import product
@@ -33,8 +34,10 @@ PAPER = "SCO"
 
 
 def the_sampler_takes_a_root() -> Erratum:
-    """p = 2: Γ(d/2, 2σ) for the squared length is Gaussian noise of variance σ, so ε is exact."""
-    horizon, reach, delta = 2000, 8.0, 1 / 2000
+    """Compute the ε of noise by Lemma 3.2 at p = 2, where it is Gaussian with variance σ."""
+    horizon = 2000
+    reach = 8.0
+    delta = 1 / 2000
     meant = algorithm_1.printed_deviation(1.0, reach, horizon, 1.0, delta)
     nodes = horizon.bit_length()
     drawn_epsilon = gaussian_epsilon(delta, 2 * reach * sqrt(nodes / meant))
@@ -42,8 +45,7 @@ def the_sampler_takes_a_root() -> Erratum:
     return Erratum(
         "‖Z‖₊² follows Γ(d/2, 2σ₊) (Lemma 3.2)",
         "Γ(d/2, 2σ₊²), as in the lemma's proof. The error bounds use the lemma, privacy does not; "
-        "noise "
-        "drawn by it, as in the authors' code, is not private",
+        "noise drawn by it, as in the authors' code, is not private",
         {
             "σ meant": meant,
             "σ by the lemma": sqrt(meant),
@@ -55,23 +57,28 @@ def the_sampler_takes_a_root() -> Erratum:
 
 
 def the_smooth_norm_has_another_index() -> Erratum:
-    """p = 1.5, d = 5, T = 2000, δ = 1/T: two gradients that differ by the same in every coordinate.
+    """Compute δ of the printed noise for gradients that differ equally in every coordinate.
 
-    δ of one node at ε/m and of all 11 nodes above a person at ε = 1, with the printed density and
-    σ₊. And Definition 2.6, which asks ‖x‖₊² ≤ (κ/κ₊)‖x‖_q², at x = (1, …, 1), d = 100.
+    p = 1.5, d = 5, T = 2000, δ = 1/T: δ of one node at ε/m, and of all 11 nodes above a person at
+    ε = 1, with the printed density and σ₊. Definition 2.6, ‖x‖₊² ≤ (κ/κ₊)‖x‖_q², is checked at
+    x = (1, …, 1), d = 100.
     """
-    p, dimension, horizon, dual = 1.5, 5, 2000, 3.0
-    delta, levels = 1 / horizon, printed_levels(horizon)
-    printed, corrected = printed_regularity(p, dimension), corrected_regularity(p, dimension)
+    p = 1.5
+    dimension = 5
+    horizon = 2000
+    dual = 3.0
+    delta = 1 / horizon
+    levels = printed_levels(horizon)
+    printed = printed_regularity(p, dimension)
+    corrected = corrected_regularity(p, dimension)
     length = 2 / algorithm_1.printed_deviation(printed.kappa, 1.0, horizon, 1.0, delta)
     nodes = horizon.bit_length()
     of_node = delta_given(1 / levels, dimension, printed.order, length, dual)
     of_path = delta_given(1.0, dimension, printed.order, length, dual, nodes=nodes)
     mended = delta_given(1.0, dimension, corrected.order, length, dual, nodes=nodes)
     wide = printed_regularity(p, 100)
-    ratio = float(
-        (np.linalg.norm(np.ones(100), wide.order) / np.linalg.norm(np.ones(100), dual)) ** 2
-    )
+    ones = np.ones(100)
+    ratio = float((np.linalg.norm(ones, wide.order) / np.linalg.norm(ones, dual)) ** 2)
     return Erratum(
         "‖·‖₊ = ‖·‖_{κ₊}, a κ₊-smooth norm (Lemma 3.9), and Algorithm 1 is (ε, δ)-private "
         "(Theorem 3.1)",
@@ -91,10 +98,11 @@ def the_smooth_norm_has_another_index() -> Erratum:
 
 
 def the_gaussian_lemma_needs_a_small_epsilon() -> Erratum:
-    """κ = 1, σ² = 2 ln(1/δ)s²/ε²: the largest ε up to which the exact δ is at most the lemma's."""
+    """Find the largest ε with an exact δ of at most the lemma's, for κ = 1, σ² = 2 ln(1/δ)s²/ε²."""
     largest = {}
     for delta in (1e-3, 1e-6):
-        low, high = 1.0, 20.0
+        low = 1.0
+        high = 20.0
         for _ in range(50):
             middle = (low + high) / 2
             holds = gaussian_delta(middle, middle / sqrt(2 * log(1 / delta))) <= delta
@@ -104,15 +112,17 @@ def the_gaussian_lemma_needs_a_small_epsilon() -> Erratum:
         "f + G(0, 2κ ln(1/δ)s²/ε²) is (ε, δ)-private (Lemma 2.7), whatever ε",
         "an ε of at most 8, as in practice; beyond, the noise falls short",
         largest,
-        all(found < 10 for found in largest.values()),
+        all(epsilon < 10 for epsilon in largest.values()),
     )
 
 
 def equation_1_is_biased() -> Erratum:
-    """f(θ; x) = (θ − x)²/2 on [−1, 1], x = 0.2 or 0.6: the mean of d_t − ∇F(θ_t) over all
-    streams of 6.
+    """Compute the mean of d_t − ∇F(θ_t) over all streams of 6 samples.
+
+    f(θ; x) = (θ − x)²/2 on [−1, 1], with x = 0.2 or 0.6.
     """
-    samples, mean_sample = 6, 0.4
+    samples = 6
+    mean_sample = 0.4
     biases = {}
     for weights in ("equation", "recursion", "unbiased"):
         gaps = [
@@ -136,7 +146,7 @@ def equation_1_is_biased() -> Erratum:
 
 
 def _last_gap(stream: tuple[float, ...], weights: algorithm_1.Weights, mean_sample: float) -> float:
-    """d_t − ∇F(θ_t) at the end of a stream, without noise."""
+    """Return d_t − ∇F(θ_t) at the end of a stream, without noise."""
     here = before = total = 0.0
     gap = 0.0
     for time, sample in enumerate(stream, 1):
@@ -145,12 +155,13 @@ def _last_gap(stream: tuple[float, ...], weights: algorithm_1.Weights, mean_samp
         direction = total / count
         gap = direction - (here - mean_sample)
         corner = -1.0 if direction > 0 else 1.0
-        before, here = here, here + (corner - here) / (time + 1)
+        before = here
+        here = here + (corner - here) / (time + 1)
     return gap
 
 
 def the_first_sample_weighs_twice() -> Erratum:
-    """f(θ; x) = xθ, so β = 0 and L = 1: how far x_1 = 1 against −1 moves d_5."""
+    """Compute the change of d_5 for x_1 = 1 against −1, with f(θ; x) = xθ, so β = 0 and L = 1."""
     time = 5
 
     def direction(first: float) -> float:
@@ -171,8 +182,9 @@ def the_first_sample_weighs_twice() -> Erratum:
 
 
 def algorithm_2_draws_for_a_continuum() -> Erratum:
-    """E max |n_v| = λ·H_N of N independent Laplace numbers; d = 10, T = t = 10⁵, D = 1, βD + L =
-    2, ε = 1.
+    """Compute E max |n_v| = λ·H_N of N independent Laplace numbers.
+
+    d = 10, T = t = 10⁵, D = 1, βD + L = 2, ε = 1.
     """
     scale = algorithm_2.printed_scale(100_000, 2.0, 1.0, 100_000, 1.0, 1e-6)
     largest = [scale * (log(points) + np.euler_gamma) for points in (10**6, 10**12)]
@@ -192,17 +204,17 @@ def algorithm_2_draws_for_a_continuum() -> Erratum:
 
 
 def the_rate_after_theorem_3_13_lacks_a_square() -> Erratum:
-    """The bound of Theorem 3.13 at ε = 10⁻³ and at ε = 10⁻⁴: by which power it falls with ε."""
+    """Compute the power of ε in the bound of Theorem 3.13, from ε = 10⁻³ and ε = 10⁻⁴."""
 
     def bound(epsilon: float) -> float:
         return algorithm_2.strongly_convex_risk_bound(
-            1000,
-            Constants(1.0, 1.0, 1.0),
-            100,
-            1000,
-            epsilon,
-            1e-6,
-            0.05,
+            time=1000,
+            constants=Constants(1.0, 1.0, 1.0),
+            dimension=100,
+            horizon=1000,
+            epsilon=epsilon,
+            delta=1e-6,
+            alpha=0.05,
             convexity=1.0,
             interior=0.5,
         )
@@ -217,8 +229,9 @@ def the_rate_after_theorem_3_13_lacks_a_square() -> Erratum:
 
 
 def theorem_a_5_lacks_a_square() -> Erratum:
-    """Step (18) of its proof, γ = μ = C_2 = 1, n = 2000: (γ/2)√(2μB) has to be at least 3C_2 ln
-    n.
+    """Compute step (18) of the proof, where (γ/2)√(2μB) has to be at least 3C_2 ln n.
+
+    γ = μ = C_2 = 1, n = 2000.
     """
     logarithm = log(2000)
     needed = 3 * logarithm
@@ -232,13 +245,16 @@ def theorem_a_5_lacks_a_square() -> Erratum:
 
 
 def theorem_4_9_drops_the_margin() -> Erratum:
-    """The proof's sum of a_t = √(C_in/t) over rounds with a gap of at most a_t, in a world where ν
-    = 5.
+    """Compute the proof's sum of a_t = √(C_in/t) over rounds with a gap of at most a_t, at ν = 5.
 
     Two arms with θ* = ±0.1, contexts uniform in [−1, 1]: a gap of 0.2|X|, so that P(gap ≤ h) = 5h.
     T = 10⁵, t_0 = 186, M = β = C_in = 1, α = 0.05.
     """
-    horizon, warm_up, arms, slope, alpha = 100_000, 186, 2, 0.1, 0.05
+    horizon = 100_000
+    warm_up = 186
+    arms = 2
+    slope = 0.1
+    alpha = 0.05
     reaches = 1 / np.sqrt(np.arange(warm_up + 1, horizon + 1))
     expected = float(np.sum(reaches * np.minimum(1.0, reaches / (2 * slope))))
     printed = log(horizon) + 2 * sqrt(log(horizon) * log(4 / alpha))
@@ -256,8 +272,10 @@ def theorem_4_9_drops_the_margin() -> Erratum:
 
 
 def the_bandit_counts_rounds_for_steps() -> Erratum:
-    """Line 17 with K = 5 arms and t_0 = 186: an arm's sample 187 is fed to step 931."""
-    arms, warm_up, horizon = 5, 186, 100_000
+    """Compute the ε of line 17 with K = 5, t_0 = 186: an arm's sample 187 goes to step 931."""
+    arms = 5
+    warm_up = 186
+    horizon = 100_000
     given = epsilon_of_warm_up(arms, warm_up, horizon, 1.0, 1e-6)
     alone = epsilon_of_warm_up(1, warm_up, horizon, 1.0, 1e-6)
     return Erratum(

@@ -1,5 +1,4 @@
-"""Errata of "Differentially Private Online Submodular Minimization" (MIN): the tree, and sets of
-least cost.
+"""Errata of "Differentially Private Online Submodular Minimization" (MIN).
 
 References  Cardoso, Cummings (2019)
 """
@@ -29,10 +28,10 @@ PAPER = "MIN"
 
 
 def the_tree_gives_twice_epsilon() -> Erratum:
-    """Density of all released nodes, for z_1 = μ and z_1 = −μ, where every node came out far
-    above.
-    """
-    horizon, epsilon, bound = 8, 1.0, 1.0
+    """Compare the density of all released nodes for z_1 = μ and z_1 = −μ, far above both."""
+    horizon = 8
+    epsilon = 1.0
+    bound = 1.0
     scale = tbap.printed_scale(bound, horizon, epsilon)
     above_first = horizon.bit_length()  # nodes of 1, 2, 4 and 8 leaves; all other vectors are zero
     seen = 100.0
@@ -50,7 +49,7 @@ def the_tree_gives_twice_epsilon() -> Erratum:
 
 
 def the_last_sum_leaves_without_noise() -> Erratum:
-    """T = 8 vectors, the box read literally: no node on the last path is a left child."""
+    """Run the box literally on T = 8 vectors: no node on the last path is a left child."""
     vectors = np.random.default_rng(1).uniform(-1, 1, size=(8, 3)) / sqrt(3)
     nodes = tbap.gamma_nodes(3, tbap.printed_scale(1.0, 8, 1.0), seed=0)
     tree = tbap.TreeSums(3, 8, nodes, reading="literal")
@@ -64,18 +63,18 @@ def the_last_sum_leaves_without_noise() -> Erratum:
 
 
 def proofs_swap_shape_and_scale() -> Erratum:
-    """The length of a vector with density ∝ exp(−‖γ‖/s) has density ∝ r^(d−1)·exp(−r/s): shape
-    d, scale s.
+    """Compute the moments of the length of a vector with density ∝ exp(−‖γ‖/s).
+
+    The length has density ∝ r^(d−1)·exp(−r/s): a Gamma law of shape d and scale s.
     """
     from scipy.integrate import quad
 
-    dimension, scale = 10, tbap.printed_scale(4.0, 100_000, 1.0)
+    dimension = 10
+    scale = tbap.printed_scale(4.0, 100_000, 1.0)
 
     def moment(power: int) -> float:
-        return (
-            float(quad(lambda r: r ** (dimension - 1 + power) * np.exp(-r), 0, 200)[0])
-            * scale**power
-        )
+        integral = quad(lambda r: r ** (dimension - 1 + power) * np.exp(-r), 0, 200)[0]
+        return float(integral) * scale**power
 
     mean = moment(1) / moment(0)
     deviation = sqrt(moment(2) / moment(0) - mean**2)
@@ -90,8 +89,9 @@ def proofs_swap_shape_and_scale() -> Erratum:
 
 
 def subgradients_move_further_than_their_bound() -> Erratum:
-    """All submodular functions of three items with values −1, 0 and 1: how far apart are two
-    subgradients?
+    """Find the largest distance of two subgradients of functions of three items.
+
+    All submodular functions with values −1, 0 and 1 are enumerated.
     """
     chains = {chain for chain in _chains_of_submodular_functions() if max(map(abs, chain)) <= 1}
     subgradients = np.diff(np.array(sorted(chains), dtype=np.float64), axis=1)
@@ -107,7 +107,7 @@ def subgradients_move_further_than_their_bound() -> Erratum:
 
 
 def _chains_of_submodular_functions() -> set[tuple[int, ...]]:
-    """(f(∅), f({0}), f({0, 1}), f({0, 1, 2})) of each."""
+    """Return (f(∅), f({0}), f({0, 1}), f({0, 1, 2})) of each function."""
     items = 3
     subsets = [
         frozenset(chosen)
@@ -116,20 +116,23 @@ def _chains_of_submodular_functions() -> set[tuple[int, ...]]:
     ]
     place = {subset: number for number, subset in enumerate(subsets)}
     values = np.array(list(product((-1, 0, 1), repeat=len(subsets))))
-    fine = np.ones(len(values), dtype=bool)
+    submodular = np.ones(len(values), dtype=bool)
     for subset in subsets:
         free = sorted(set(range(items)) - subset)
         for one, other in combinations(free, 2):
             apart = values[:, place[subset | {one}]] + values[:, place[subset | {other}]]
-            fine &= apart >= values[:, place[subset | {one, other}]] + values[:, place[subset]]
+            together = values[:, place[subset | {one, other}]] + values[:, place[subset]]
+            submodular &= apart >= together
     along = [place[frozenset(range(size))] for size in range(items + 1)]
-    return {tuple(int(value) for value in row) for row in values[fine][:, along]}
+    return {tuple(int(value) for value in row) for row in values[submodular][:, along]}
 
 
 def estimates_are_longer_than_their_bound() -> Erratum:
-    """All outcomes (i, coin) of one round at x = 0, with costs of 1."""
-    items, horizon = 10, 10**9
-    gamma, printed = bandit_submod_prftl.printed_constants(items, horizon)[1:]
+    """Enumerate all outcomes (i, coin) of one round at x = 0, with costs of 1."""
+    items = 10
+    constants = bandit_submod_prftl.printed_constants(items, 10**9)
+    gamma = constants.exploration
+    printed = constants.length
     order = np.arange(items)
     chances = bandit_submod_prftl.chain_chances(np.zeros(items), order, gamma)
     lengths = [
@@ -147,8 +150,9 @@ def estimates_are_longer_than_their_bound() -> Erratum:
 
 
 def costs_exploration_needs_a_long_horizon() -> Erratum:
-    """γ = n^(3/2)/T^(1/3) is a probability only for T ≥ n^4.5."""
-    items, horizon = 50, 10**6
+    """Compute γ = n^(3/2)/T^(1/3), which is a probability only for T ≥ n^4.5."""
+    items = 50
+    horizon = 10**6
     gamma = items**1.5 / horizon ** (1 / 3)
     return Erratum(
         "γ = n^(3/2)/T^(1/3) for any n and T (Theorem 9)",
@@ -159,10 +163,12 @@ def costs_exploration_needs_a_long_horizon() -> Erratum:
 
 
 def theorem_6_needs_submodular_functions() -> Erratum:
-    """f(S) = M if |S| is even, −M if odd, against −f: 30 items, T = 1024, M = 1, noise for L =
-    4M.
+    """Compute the ε for f(S) = M if |S| is even, −M if odd, against −f, with noise for L = 4M.
+
+    30 items, T = 1024, M = 1.
     """
-    items, horizon = 30, 1024
+    items = 30
+    horizon = 1024
     order = np.arange(items)
     gradient = submod_prftl.subgradient(lambda chosen: 1.0 - 2.0 * (len(chosen) % 2), order)
     longest = float(np.linalg.norm(gradient))
@@ -178,10 +184,9 @@ def theorem_6_needs_submodular_functions() -> Erratum:
 
 
 def theorem_7_prints_a_square() -> Erratum:
-    """The last line of its proof, for M and for 2M."""
-    ratio = submod_prftl.regret_bound(10, 10**6, 1.0, 2.0) / submod_prftl.regret_bound(
-        10, 10**6, 1.0, 1.0
-    )
+    """Compare the last line of the proof for M and for 2M."""
+    doubled = submod_prftl.regret_bound(10, 10**6, 1.0, bound=2.0)
+    ratio = doubled / submod_prftl.regret_bound(10, 10**6, 1.0, bound=1.0)
     return Erratum(
         "regret O(nM² ln^1.5(T)√T/ε) with H = M√T (Theorem 7)",
         "the printed H = M√T gives a bound that is linear in M",
@@ -191,8 +196,9 @@ def theorem_7_prints_a_square() -> Erratum:
 
 
 def theorem_9_prints_too_small_a_power() -> Erratum:
-    """The last line of its proof, for n and for 2n, where T is large enough that γ ≤ 1."""
-    horizon, items = 10**30, 1000
+    """Compare the last line of the proof for n and for 2n, with T so large that γ ≤ 1."""
+    horizon = 10**30
+    items = 1000
     bounds = [bandit_submod_prftl.regret_bound(count, horizon, 1.0) for count in (items, 2 * items)]
     power = log2(bounds[1] / bounds[0])
     return Erratum(
@@ -204,7 +210,7 @@ def theorem_9_prints_too_small_a_power() -> Erratum:
 
 
 def lemma_6_drops_the_length_of_a_point() -> Erratum:
-    """min over the cube of ⟨α, x⟩ against −‖α‖₂, for α = (−1, …, −1)."""
+    """Compare the least ⟨α, x⟩ over the cube with −‖α‖₂, for α = (−1, …, −1)."""
     items = 16
     least = float(np.minimum(-np.ones(items), 0.0).sum())
     return Erratum(

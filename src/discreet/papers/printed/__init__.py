@@ -1,6 +1,6 @@
-"""The papers' algorithms as plain loops in floating point, seeded: simulations, for comparison.
+"""The papers' algorithms as plain seeded loops in floating point: simulations for comparison.
 
-`catalogue.py` finds an algorithm by its name, `promise.py` says what a run promises
-(`noise="sound"` is the default everywhere, `noise="printed"` an explicit request), `errata/` shows
-what the print needs to hold.
+`catalogue.py` finds an algorithm by its name. `promise.py` states the guarantee of a run:
+`noise="sound"` is the default everywhere, `noise="printed"` must be requested. `errata/` computes
+what each printed statement needs to hold.
 """

@@ -1,5 +1,4 @@
-"""What the arguments of the published algorithms may be: one rule per name, checked before anything
-runs.
+"""Checks of the arguments of the published algorithms: one rule per argument name.
 
 >>> @checked
 ... def play(rows, epsilon, *, bound=1.0):
@@ -23,18 +22,21 @@ from discreet.optim.knapsack import Knapsack
 from discreet.optim.rounding import Matroid
 
 Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 LEAST, MOST = 1e-9, 1e9
 MOST_ROUNDS, MOST_ITEMS = 2**40, 2**20
 
 
-def checked(play: Callable[Given, Found]) -> Callable[Given, Found]:
-    """Check every argument for whose name there is a rule; a default of None may be given too."""
+def checked(play: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Decorate a function: check every argument whose name has a rule in `RULES`.
+
+    An argument whose default is None may be None.
+    """
     shape = signature(play)
 
     @wraps(play)
-    def called(*args: Given.args, **settings: Given.kwargs) -> Found:
+    def called(*args: Given.args, **settings: Given.kwargs) -> Result:
         for name, value in shape.bind(*args, **settings).arguments.items():
             is_left_out = value is None and shape.parameters[name].default is None
             if name in RULES and not is_left_out:
@@ -45,11 +47,11 @@ def checked(play: Callable[Given, Found]) -> Callable[Given, Found]:
 
 
 def needs_sets(domain: object) -> None:
-    """Refuse what is neither a matroid nor a knapsack.
+    """Raise ConfigError unless the domain is a matroid or a knapsack.
 
     >>> needs_sets(LpBall(3))
     Traceback (most recent call last):
-    discreet.errors.ConfigError: domain must be a matroid or a Knapsack of discreet.domains, got LpBall
+    discreet.errors.ConfigError: domain must be a matroid or a Knapsack ..., got LpBall
     """
     if not isinstance(domain, (*get_args(Matroid), Knapsack)):
         kind = type(domain).__name__
@@ -74,12 +76,12 @@ def _share(name: str, value: object) -> None:
 
 
 def _table(name: str, value: object) -> None:
-    """Rows of equally many numbers; what is not finite is somebody's, and is dealt with later."""
+    """Require rows of equally many numbers; non-finite entries are personal and handled later."""
     try:
-        found = np.asarray(value, dtype=np.float64)
+        table = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.zeros(0)
-    if found.ndim != 2 or not found.size:
+        table = np.zeros(0)
+    if table.ndim != 2 or not table.size:
         raise ConfigError(f"{name} must be a table of numbers with at least one row")
 
 
@@ -120,4 +122,4 @@ RULES: dict[str, Rule] = {
     "warm_up": _whole(0, MOST_ROUNDS),
     "seed": _whole(0, 2**32 - 1),
 }
-"""By the argument's name, which means the same in all algorithms."""
+"""The rule of each argument, by its name, which has one meaning in all algorithms."""

@@ -1,5 +1,4 @@
-"""Slates from rewards only as printed ("BanditDP"): k ordered private experts, redrawn after
-explorations.
+"""BanditDP as printed: slates with bandit feedback, by k experts redrawn after explorations.
 
     draw a first set S = {a_1, …, a_k}, one item from each copy
     in round t = 1 … T, with probability γ, explore:
@@ -8,17 +7,18 @@ explorations.
         every copy draws again, an item with probability ∝ exp(η · its sum)
     else show S once more, and learn nothing
 
-Here a reward is 1 if the visitor clicks something of what is shown, and else 0.
+In `run` a reward is 1 if the visitor clicks a shown item, and else 0.
 
 Symbols     η the rate, γ the exploration, k the slots, n = |U| the items, T the horizon
-Printed     γ = k((16 n ln n)²/T)^(1/3), clipped to 1 here; η = ε/(k√(64 γ T ln(k/δ))): each copy is one of
-            discreet/papers/printed/hedge.py at (ε/k, δ/k) with 2γT draws More than 2γT redraws have
-            a chance of at most e^(−2γ²T) by Hoeffding's inequality, where the text has e^(−8γ²T);
-            with the printed γ, γ²T ≥ 62·k²T^(1/3), Theorem 7's δ holds either way
-Sound       after ⌈2γT⌉ redraws the set is frozen and nothing more is learned (`cap`); η is the largest that
-            (ε, δ) allows: a person changes one sum of one copy, so a draw has range η With γ = 1,
-            as in all practice, there are at most T < 2γT redraws, and printed is sound as well.
-Runtime     O(k log n) a round, O(n) a reward; memory O(k·n)
+Printed     γ = k((16 n ln n)²/T)^(1/3), clipped to 1 here; η = ε/(k√(64 γ T ln(k/δ))): each copy is
+            one of discreet/papers/printed/hedge.py at (ε/k, δ/k) with 2γT draws. The probability of
+            more than 2γT redraws is at most e^(−2γ²T) by Hoeffding's inequality, where the text has
+            e^(−8γ²T); with the printed γ, γ²T ≥ 62·k²T^(1/3), Theorem 7's δ holds either way
+Verdict     private as printed, with more noise than needed (ε = 0.011 where 1 is claimed): with
+            γ = 1, as in all practice, there are at most T < 2γT redraws
+Sound       after ⌈2γT⌉ redraws the set is frozen and learning ends (`cap`); η is the largest that
+            (ε, δ) allows: a person changes one sum of one copy, so a draw has range η
+Runtime     O(k log n) per round, O(n) per reward; memory O(k·n)
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
             Algorithm 3; its Appendices B.1 and B.2 are
             discreet/papers/printed/bandit_dp_variants.py
@@ -27,6 +27,7 @@ References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submo
 from collections.abc import Callable
 from functools import cache
 from math import ceil, exp, inf, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +46,9 @@ from discreet.simulate.problems.display import Run, World
 
 
 def printed_exploration(items: int, slots: int, horizon: int) -> float:
-    """The printed γ = k((16 n ln n)²/T)^(1/3), at most 1: with 100 items and 5 slots it is 1 until
-    T ≈ 7·10⁹.
+    """Return the printed γ = k((16 n ln n)²/T)^(1/3), at most 1.
+
+    With 100 items and 5 slots it is 1 until T ≈ 7·10⁹.
 
     >>> printed_exploration(100, 5, 10**6)
     1.0
@@ -57,7 +59,7 @@ def printed_exploration(items: int, slots: int, horizon: int) -> float:
 
 
 def rate(epsilon: float, delta: float, slots: int, horizon: int, exploration: float) -> float:
-    """The printed η = ε/(k√(64 γ T ln(k/δ))).
+    """Return the printed η = ε/(k√(64 γ T ln(k/δ))).
 
     >>> f"{rate(1.0, 1e-6, 5, 100_000, exploration=1.0):.7f}"
     '0.0000201'
@@ -66,7 +68,9 @@ def rate(epsilon: float, delta: float, slots: int, horizon: int, exploration: fl
 
 
 def most_redraws(horizon: int, exploration: float) -> int:
-    """⌈2γT⌉, after which sound runs freeze the set; the one after the last round would not be seen.
+    """Return the number of redraws, ⌈2γT⌉, after which sound runs freeze the set.
+
+    It is at most T − 1: a redraw after the last round would not be seen.
 
     >>> most_redraws(1000, 0.1), most_redraws(1000, 1.0)
     (200, 999)
@@ -75,10 +79,10 @@ def most_redraws(horizon: int, exploration: float) -> int:
 
 
 def sound_rate(epsilon: float, delta: float, redraws: int) -> float:
-    """The largest η that (ε, δ) allows if every copy is redrawn at most so often after its first
-    draw.
+    """Return the largest η that (ε, δ) allows for this number of redraws per copy.
 
-    A person feeds one sum of one copy, so only that copy's redraws tell about them: R·η²/8 of zCDP.
+    A person feeds one sum of one copy, so only the redraws of that copy depend on them: R redraws
+    cost R·η²/8 of zCDP. The first draw of a copy does not depend on data.
 
     >>> f"{sound_rate(1.0, 1e-6, 100_000):.5f}"
     '0.00140'
@@ -88,8 +92,7 @@ def sound_rate(epsilon: float, delta: float, redraws: int) -> float:
 
 @cache
 def epsilon_spent(redraws: int, eta: float, delta: float) -> float:
-    """What so many redraws at a rate η really cost at this delta (a person is in one copy's sums
-    only).
+    """Return the ε of this number of redraws at rate η, at this δ; a person is in one copy's sums.
 
     >>> f"{epsilon_spent(100_000, rate(1.0, 1e-6, 5, 100_000, exploration=1.0), 1e-6):.3f}"
     '0.011'
@@ -100,8 +103,7 @@ def epsilon_spent(redraws: int, eta: float, delta: float) -> float:
 def calibrated(
     noise: Noise, epsilon: float, delta: float, redraws: int, printed_rate: Callable[[], float]
 ) -> tuple[float, str]:
-    """The rate, and what it promises if every copy is redrawn at most so often after its first
-    draw.
+    """Return the rate and its guarantee for at most this number of redraws per copy.
 
     >>> calibrated("sound", 1.0, 0.0, 100, lambda: 0.001)
     (0.01, 'sound noise: DP with ε = 1 (simulated: seeded, in floating point)')
@@ -113,10 +115,12 @@ def calibrated(
 def regret_bound(
     items: int, slots: int, horizon: int, epsilon: float, delta: float, exploration: float
 ) -> float:
-    """Lemmas 2 and 3: k·E[r_i] + γT, as the proof of Theorem 8 adds them up, with its e^(−8γ²T).
+    """Regret bound k·E[r_i] + γT of Lemmas 2 and 3, as in the proof of Theorem 8.
+
+    It contains the e^(−8γ²T) of the text; the largest possible regret is T.
 
     >>> bound = regret_bound(100, 5, 10**6, 1.0, 1e-6, 1.0)
-    >>> bound > 10**6                                                # there are T to lose
+    >>> bound > 10**6
     True
     """
     gamma = exploration
@@ -136,12 +140,11 @@ VERDICT = Verdict(
 
 
 class BanditDp:
-    """The algorithm, one round at a time: `act` shows a set, `observe_value` takes what it was
-    worth.
+    """BanditDP, one round at a time: `act` returns a set, `observe_value` takes its value.
 
-    Coins are thrown as rounds come, so that memory is O(k·n), unless `explore_at` names the rounds
+    Each round draws its own coin, so that memory is O(k·n), unless `explore_at` names the rounds
     that explore (Appendix B.2). `redraws_always` redraws after every round (Appendix B.1). After
-    `cap` redraws the set stays what it is.
+    `cap` redraws the set is frozen.
 
     >>> learner = BanditDp(3, 1, 50.0, 1.0, np.random.default_rng(1))
     >>> for _ in range(30):
@@ -176,7 +179,7 @@ class BanditDp:
         self._set = self._drawn()
 
     def act(self) -> Integers:
-        """The current set; or, exploring, its first items and one more that is drawn uniformly."""
+        """Return the current set, or an exploration: its first items and one drawn uniformly."""
         self._tried = None
         if self._explores() and self.redraws < self._cap:
             slot = int(self._generator.integers(len(self.copies)))
@@ -187,7 +190,7 @@ class BanditDp:
         return self._set
 
     def observe_value(self, value: float) -> None:
-        """What was shown was worth so much: told to the copy that explored, as it is."""
+        """Take the value of the shown set; if the round explored, feed it to that copy."""
         if self._tried is not None:
             slot, item = self._tried
             self.copies[slot].sums[item] += min(1.0, max(0.0, value))
@@ -219,21 +222,32 @@ def play(
     bound: float = 1.0,
     seed: int = 0,
 ) -> Episode:
-    """Every set that the algorithm shows, for any stream of set functions with values in [0,
-    `bound`].
+    """Run BanditDP on a stream of set functions with values in [0, `bound`], fixed or adaptive.
 
-    The stream may be adaptive.
-
-    >>> episode = play([lambda chosen: float(2 in chosen)] * 50, 4, 2, 50, 1.0, 1e-6, exploration=0.5)
+    >>> stream = [lambda chosen: float(2 in chosen)] * 50
+    >>> episode = play(stream, 4, 2, 50, 1.0, 1e-6, exploration=0.5)
     >>> len(episode.sets), max(len(shown) for shown in episode.sets)
     (50, 2)
     """
-    gamma, eta, cap, guarantee = _settled(noise, items, slots, horizon, epsilon, delta, exploration)
-    learner = BanditDp(items, slots, eta, gamma, np.random.default_rng([seed, 6]), cap=cap)
-    return meet(learner, arrivals, horizon, guarantee, bound=bound)
+    plan = _plan(noise, items, slots, horizon, epsilon, delta, exploration)
+    generator = np.random.default_rng([seed, 6])
+    learner = BanditDp(items, slots, plan.rate, plan.exploration, generator, cap=plan.cap)
+    return meet(learner, arrivals, horizon, plan.guarantee, bound=bound)
 
 
-def _settled(
+class _Plan(NamedTuple):
+    """Constants of a run and its guarantee."""
+
+    exploration: float
+    """γ"""
+    rate: float
+    """η"""
+    cap: int
+    """Largest number of redraws."""
+    guarantee: str
+
+
+def _plan(
     noise: Noise,
     items: int,
     slots: int,
@@ -241,14 +255,14 @@ def _settled(
     epsilon: float,
     delta: float,
     exploration: float | None,
-) -> tuple[float, float, int, str]:
-    """γ, η, how many redraws there may be, and what that promises."""
+) -> _Plan:
+    """Return γ, η, the largest number of redraws, and their guarantee."""
     gamma = printed_exploration(items, slots, horizon) if exploration is None else exploration
     cap = horizon if noise == "printed" else most_redraws(horizon, gamma)
     eta, guarantee = calibrated(
         noise, epsilon, delta, cap, lambda: rate(epsilon, delta, slots, horizon, gamma)
     )
-    return gamma, eta, cap, guarantee
+    return _Plan(gamma, eta, cap, guarantee)
 
 
 @checked
@@ -263,20 +277,24 @@ def run(
     seed: int = 0,
     report: Report | None = None,
 ) -> Run:
-    """What the algorithm earns from a world of visitors. `report(visitors)` is called as they pass.
+    """Run BanditDP in a world of visitors and return the value earned over time.
 
-    `exploration` replaces the printed γ, also in the rate.
+    `exploration` replaces the printed γ, also in the rate. `report` is called with the number of
+    visitors of each piece when the piece is done.
+
+    With γ = 1 every round explores, mostly with less than a whole slate:
 
     >>> world = World.drawn(2000, items=20, seed=1)
     >>> earned = run(world, 3, 1.0, 1e-6).value
-    >>> bool(world.share(earned, 3) < 0)  # every round explores, and mostly with less than a whole slate
+    >>> bool(world.share(earned, 3) < 0)
     True
     """
-    horizon, items = len(world.types), world.chances.shape[1]
-    gamma, eta, most, guarantee = _settled(
-        noise, items, slots, horizon, epsilon, delta, exploration
-    )
-    left = np.array([most])
+    horizon = len(world.types)
+    items = world.chances.shape[1]
+    plan = _plan(noise, items, slots, horizon, epsilon, delta, exploration)
+    eta = plan.rate
+    gamma = plan.exploration
+    left = np.array([plan.cap])
     sums = np.zeros((slots, items))
     weights = np.empty((slots, items))
     slate = np.empty(slots, dtype=np.int64)
@@ -285,18 +303,18 @@ def run(
     return run_in_pieces(
         world.types,
         piece,
-        lambda types: _learn(types, world.chances, eta, gamma, left, sums, weights, slate),
+        lambda types: play_rounds(types, world.chances, eta, gamma, left, sums, weights, slate),
         report,
-        guarantee,
+        plan.guarantee,
     )
 
 
-# Below: compiled. `weights` are added up along each copy's items.
+# Below: compiled. `weights` are cumulative along each copy's items.
 
 
 @compiled
 def _start(seed: int, rate: float, sums: Floats, weights: Floats, slate: Integers) -> None:
-    """The first set."""
+    """Seed the generator, then write the initial weights and the first set."""
     np.random.seed(seed)
     for slot in range(slate.size):
         weigh(sums[slot], rate, weights[slot])
@@ -304,7 +322,7 @@ def _start(seed: int, rate: float, sums: Floats, weights: Floats, slate: Integer
 
 
 @compiled
-def _learn(
+def play_rounds(
     types: Integers,
     chances: Floats,
     rate: float,
@@ -314,8 +332,9 @@ def _learn(
     weights: Floats,
     slate: Integers,
 ) -> float:
-    """Some rounds: updates redraws left, sums, their weights and the slate, returns what was
-    earned.
+    """Play some rounds and return the earned value.
+
+    `left` (the redraws left), `sums`, `weights` and `slate` are updated in place.
     """
     slots, items = sums.shape
     earned = 0.0
@@ -326,7 +345,7 @@ def _learn(
         left[0] -= 1
         slot = np.random.randint(slots)
         item = np.random.randint(items)
-        slate[slot] = item  # in its own place, for all of the slate is drawn again below
+        slate[slot] = item  # in place, since the whole slate is drawn again below
         worth = _worth(chances[kind], slate[: slot + 1])
         earned += worth
         if np.random.random() < worth:
@@ -339,7 +358,7 @@ def _learn(
 
 @compiled
 def _worth(chances: Floats, shown: Integers) -> float:
-    """The chance that a visitor clicks something of what is shown, an item counted once."""
+    """Probability that a visitor clicks a shown item; a repeated item counts once."""
     missed = 1.0
     for place in range(shown.size):
         repeated = False

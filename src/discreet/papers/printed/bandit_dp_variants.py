@@ -1,20 +1,21 @@
-"""Slates from rewards only, the two variants of the appendix: redraw every round, or draw the coins
-first.
+"""BanditDP, Appendices B.1 and B.2 as printed: redraw every round, or draw all coins first.
 
-    B.1     as Algorithm 3 (discreet/papers/printed/bandit_dp.py), but every copy draws again in EVERY round
+    B.1     as Algorithm 3 (discreet/papers/printed/bandit_dp.py), but every copy draws again in
+            EVERY round
     B.2     for each round, decide in advance with probability γ that it explores: M rounds in all
-            then run Algorithm 3, which explores in these rounds and in no others
+            then run Algorithm 3, which explores in exactly these rounds
 
-Symbols     η the rate, γ the exploration, M how many rounds explore, k slots, n = |U| items, T the horizon
+Symbols     η the rate, γ the exploration, M the number of exploring rounds, k slots, n = |U| items,
+            T the horizon
 Printed     B.1: η = ε/(k√(32 T ln(k/δ))), γ = Θ(T^(−1/4))
-            B.2: η = ε/(k√(32(M + 1) ln(k/δ))), γ = Θ(T^(−1/3)) The constants of γ are not printed:
-            the defaults minimise the text's bounds as they are meant. In E[r_i], B.1 prints k³|U|
-            and ln(kδ), and k²|U| ln|U| and ln(k/δ) follow; B.2 lacks the root of ln
-Corrected   coincides with printed: both errata are in bounds, not in the algorithm
-Sound       the largest η that (ε, δ) allows; a draw has range η, since a person feeds one sum of one copy:
-            B.1 has T − 1 redraws after the first, B.2 has M. Printed is sound as well, for its η is
-            smaller
-Runtime     O(k·n) a round; memory O(k·n), and for B.2 O(γT) more
+            B.2: η = ε/(k√(32(M + 1) ln(k/δ))), γ = Θ(T^(−1/3))
+            The constants of γ are not printed: the defaults minimise the text's bounds as they are
+            meant. In E[r_i], B.1 prints k³|U| and ln(kδ) where k²|U| ln|U| and ln(k/δ) follow; B.2
+            lacks the root of ln. Both errata are in bounds, not in the algorithm
+Verdict     private as printed, both variants: the printed η is smaller than the sound one
+Sound       the largest η that (ε, δ) allows; a draw has range η, since a person feeds one sum of
+            one copy: B.1 has T − 1 redraws after the first, B.2 has M
+Runtime     O(k·n) per round; memory O(k·n), and for B.2 O(γT) more
 References  Perez-Salazar, Cummings (2021), supplement, Appendices B.1 and B.2
 """
 
@@ -35,10 +36,12 @@ from discreet.papers.printed.verdict import Verdict
 def every_round_exploration(
     items: int, slots: int, horizon: int, epsilon: float, delta: float
 ) -> float:
-    """γ = √(k³ n ln n √(32 ln(k/δ))/(ε√T)), at most 1: where `every_round_bound` is least.
+    """Return the γ ≤ 1 that minimises `every_round_bound`: √(k³ n ln n √(32 ln(k/δ))/(ε√T)).
 
-    >>> every_round_exploration(100, 5, 10**6, 1.0, 1e-6), every_round_exploration(4, 1, 10**8, 1.0, 1e-6)
-    (1.0, 0.10797...)
+    >>> every_round_exploration(100, 5, 10**6, 1.0, 1e-6)
+    1.0
+    >>> every_round_exploration(4, 1, 10**8, 1.0, 1e-6)
+    0.10797...
     """
     needs_delta(delta)
     cost = slots**3 * items * log(items) * sqrt(32 * log(slots / delta)) / epsilon
@@ -48,9 +51,11 @@ def every_round_exploration(
 def every_round_bound(
     items: int, slots: int, horizon: int, epsilon: float, delta: float, exploration: float
 ) -> float:
-    """k·E[r_i] + γT with E[r_i] ≤ (kn/γ)(ηγT/(kn) + ln n/η): the line before the errata.
+    """Regret bound k·E[r_i] + γT with E[r_i] ≤ (kn/γ)(ηγT/(kn) + ln n/η), before the errata.
 
-    >>> round(every_round_bound(4, 1, 10**8, 1.0, 1e-6, 0.108) / 10**8, 2)     # of the T that can be lost
+    A share of the largest possible regret T:
+
+    >>> round(every_round_bound(4, 1, 10**8, 1.0, 1e-6, 0.108) / 10**8, 2)
     0.22
     """
     eta = fi_dp.rate(epsilon, delta, slots, horizon)
@@ -79,8 +84,9 @@ def play_every_round(
     bound: float = 1.0,
     seed: int = 0,
 ) -> Episode:
-    """B.1: every set that it shows, for any stream of functions from sets to [0, `bound`], adaptive
-    or not.
+    """Run variant B.1 on a stream of set functions with values in [0, `bound`].
+
+    The stream may be fixed or adaptive.
 
     >>> episode = play_every_round([lambda chosen: float(2 in chosen)] * 50, 4, 2, 50, 1.0, 1e-6)
     >>> len({tuple(shown) for shown in episode.sets}) > 5
@@ -103,7 +109,7 @@ def play_every_round(
 def presampled_exploration(
     items: int, slots: int, horizon: int, epsilon: float, delta: float
 ) -> float:
-    """γ = (4k³ n ln n √ln(k/δ)/(ε√T))^(2/3), at most 1: where `presampled_bound` is least.
+    """Return the γ ≤ 1 that minimises `presampled_bound`: (4k³ n ln n √ln(k/δ)/(ε√T))^(2/3).
 
     >>> round(presampled_exploration(4, 1, 10**8, 1.0, 1e-6), 3)
     0.041
@@ -114,7 +120,7 @@ def presampled_exploration(
 
 
 def presampled_rate(epsilon: float, delta: float, slots: int, explorations: int) -> float:
-    """The printed η = ε/(k√(32(M + 1) ln(k/δ))).
+    """Return the printed η = ε/(k√(32(M + 1) ln(k/δ))).
 
     >>> f"{presampled_rate(1.0, 1e-6, 5, 999):.6f}"
     '0.000285'
@@ -125,7 +131,7 @@ def presampled_rate(epsilon: float, delta: float, slots: int, explorations: int)
 def presampled_bound(
     items: int, slots: int, horizon: int, epsilon: float, delta: float, exploration: float
 ) -> float:
-    """8k³ n ln n √ln(k/δ)·√(T/γ)/ε + γT: the printed bound, with the root that its own proof has.
+    """Regret bound 8k³ n ln n √ln(k/δ)·√(T/γ)/ε + γT, with the root of the text's own proof.
 
     >>> round(presampled_bound(4, 1, 10**8, 1.0, 1e-6, 0.041) / 10**8, 2)
     0.12
@@ -155,8 +161,9 @@ def play_presampled(
     bound: float = 1.0,
     seed: int = 0,
 ) -> Episode:
-    """B.2: every set that it shows, for any stream of functions from sets to [0, `bound`], adaptive
-    or not.
+    """Run variant B.2 on a stream of set functions with values in [0, `bound`].
+
+    The stream may be fixed or adaptive.
 
     >>> stream = [lambda chosen: float(2 in chosen)] * 50
     >>> episode = play_presampled(stream, 4, 2, 50, 1.0, 1e-6, exploration=0.1)

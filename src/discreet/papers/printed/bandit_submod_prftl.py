@@ -1,26 +1,30 @@
-"""Sets of least cost from the costs of the sets shown, as printed ("BANDITSUBMODPRFTL").
+"""BANDITSUBMODPRFTL as printed: sets of least cost with bandit feedback.
 
     x_1 = 0
     in round t = 1 … T, with the items in falling order of x_t, x_(0) = 1 and x_(n+1) = 0:
         show B_i, the first i items, with probability ρ_i = (1 − γ)(x_(i) − x_(i+1)) + γ/(n + 1)
-        see its cost f = f_t(B_i), and nothing else
+        see only its cost f = f_t(B_i)
         i = 0:  ĝ = −f/ρ_0 at the first item of the order
         i = n:  ĝ = +f/ρ_n at the last item
         else a fair coin:  ĝ = +2f/ρ_i at the i-th item, or ĝ = −2f/ρ_i at the (i + 1)-th
         add ĝ to a tree (discreet/papers/printed/tbap.py), which gives a noisy sum v_t
         x_{t+1} = clip(−v_t/H, 0, 1)
 
-On average ĝ is the subgradient of discreet/papers/printed/submod_prftl.py. Which i and which side
-of the coin are public: they do not depend on the person, and privacy is meant given them.
+The expectation of ĝ is the subgradient of discreet/papers/printed/submod_prftl.py. The index i and
+the side of the coin are public: they do not depend on the person, and privacy is conditional on
+them.
 
-Symbols     f_t in [−M, M] (`bound`), submodular; H the stiffness; γ the exploration; L the length of ĝ;
-            n items
+Symbols     f_t in [−M, M] (`bound`), submodular; H the stiffness; γ the exploration; L the length
+            of ĝ; n items
 Printed     H = M·T^(2/3), γ = n^(3/2)/T^(1/3) (clipped to 1 here: it needs T ≥ n^4.5), L = 4Mn/√γ
-            L is a root mean square; ĝ can be as long as 2M(n + 1)/γ. Theorem 9 prints n; its last
-            line gives n^(3/2)
-Sound       noise for a change of 4M(n + 1)/γ: both neighbours hit the same coordinate; costs are clipped
-Runtime     O(n log n) a round; memory O(n log T)
-References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization", Theorems 8, 9
+            L is a root mean square; ĝ can be as long as 2M(n + 1)/γ. Theorem 9 prints n; the last
+            line of its proof gives n^(3/2)
+Verdict     not private as printed: one person moves a sum by 4M(n + 1)/γ, the noise covers L
+Sound       noise for a change of 4M(n + 1)/γ (both neighbours move the same coordinate); costs are
+            clipped
+Runtime     O(n log n) per round; memory O(n log T)
+References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization",
+            main text, Theorems 8 and 9
 """
 
 from math import log, sqrt
@@ -44,7 +48,7 @@ from discreet.papers.printed.verdict import Verdict
 
 
 class Constants(NamedTuple):
-    """What is printed."""
+    """The printed constants H, γ and L."""
 
     stiffness: float
     """H"""
@@ -55,7 +59,7 @@ class Constants(NamedTuple):
 
 
 def printed_constants(items: int, horizon: int, bound: float = 1.0) -> Constants:
-    """H = M·T^(2/3), γ = n^(3/2)/T^(1/3), at most 1, and L = 4Mn/√γ.
+    """Return the printed H = M·T^(2/3), γ = n^(3/2)/T^(1/3) (at most 1) and L = 4Mn/√γ.
 
     >>> [round(value, 2) for value in printed_constants(10, 10**6)]
     [10000.0, 0.32, 71.13]
@@ -65,7 +69,7 @@ def printed_constants(items: int, horizon: int, bound: float = 1.0) -> Constants
 
 
 def sound_change(items: int, exploration: float, bound: float = 1.0) -> float:
-    """How far one person can move a sum of estimates: 4M(n + 1)/γ, at one coordinate.
+    """Sensitivity of a sum of estimates: 4M(n + 1)/γ, at one coordinate.
 
     >>> round(sound_change(10, 0.32))
     138
@@ -74,27 +78,22 @@ def sound_change(items: int, exploration: float, bound: float = 1.0) -> float:
 
 
 def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -> float:
-    """The last line of Theorem 9's proof, with the printed H and γ.
+    """Regret bound of Theorem 9's last proof line, with the printed H and γ.
 
-    >>> regret_bound(10, 10**6, 1.0) > 2 * 10**6            # there are 2T to lose
+    The largest possible regret is 2T.
+
+    >>> regret_bound(10, 10**6, 1.0) > 2 * 10**6
     True
     """
     stiffness, gamma, _ = printed_constants(items, horizon, bound)
     leader = 32 * bound**2 * items**2 * horizon / (stiffness * gamma) + items * stiffness
     exploring = 2 * gamma * bound * horizon + 8 * bound * items * sqrt(horizon / gamma)
-    noise = (
-        64
-        * items**3
-        * bound**2
-        * horizon
-        * float(log(horizon) ** 1.5)
-        / (epsilon * gamma * stiffness)
-    )
+    logarithms = float(log(horizon) ** 1.5)
+    noise = 64 * items**3 * bound**2 * horizon * logarithms / (epsilon * gamma * stiffness)
     return leader + exploring + noise
 
 
-# n = 10, T = 10⁵: two costs of opposite sign at B_i with the least probability, in 17 nodes of 18
-# printed.
+# n = 10, T = 10⁵: two costs of opposite sign at the least probable B_i; 17 nodes, 18 printed.
 _TYPICAL = printed_constants(10, 100_000)
 VERDICT = Verdict(
     private=False,
@@ -106,7 +105,7 @@ VERDICT = Verdict(
 
 
 def chain_chances(point: Floats, order: Integers, exploration: float) -> Floats:
-    """ρ_0, …, ρ_n.
+    """Return the probabilities ρ_0, …, ρ_n of the sets B_0, …, B_n.
 
     >>> chain_chances(np.array([0.25, 0.75]), np.array([1, 0]), 0.3).round(3)
     array([0.275, 0.45 , 0.275])
@@ -116,25 +115,25 @@ def chain_chances(point: Floats, order: Integers, exploration: float) -> Floats:
 
 
 def estimate(order: Integers, chances: Floats, shown: int, heads: bool, cost: float) -> Floats:
-    """ĝ, if the first `shown` items of the order were shown and cost so much."""
+    """Return ĝ from the cost of the set of the first `shown` items of the order."""
     items = len(order)
-    found = np.zeros(items)
+    gradient = np.zeros(items)
     if shown == 0:
-        found[order[0]] = -cost / chances[0]
+        gradient[order[0]] = -cost / chances[0]
     elif shown == items:
-        found[order[-1]] = cost / chances[-1]
+        gradient[order[-1]] = cost / chances[-1]
     elif heads:
-        found[order[shown - 1]] = 2 * cost / chances[shown]
+        gradient[order[shown - 1]] = 2 * cost / chances[shown]
     else:
-        found[order[shown]] = -2 * cost / chances[shown]
-    return found
+        gradient[order[shown]] = -2 * cost / chances[shown]
+    return gradient
 
 
 class BanditSubmodPrftl:
-    """The algorithm, one round at a time: `act` shows a set, `observe_value` takes what it cost.
+    """BANDITSUBMODPRFTL, one round at a time: `act` returns a set, `observe_value` takes its cost.
 
-    Costs lie in [−`bound`, `bound`]; `exploration` replaces the printed γ; `guarantee` says what
-    the noise promises.
+    Costs lie in [−`bound`, `bound`]; `exploration` replaces the printed γ; `guarantee` states the
+    privacy of the run.
     """
 
     @checked
@@ -171,24 +170,25 @@ class BanditSubmodPrftl:
         self._heads = bool(self._generator.random() < 0.5)
 
     def act(self) -> Integers:
-        """The first items of the order; how many was drawn when the point was found."""
+        """Return the set B_i that was drawn when the point was computed."""
         return self._order[: self._shown]
 
     def observe_value(self, value: float) -> None:
-        """What was shown cost so much."""
+        """Take the cost of the shown set and move the point."""
         cost = min(self._clip, max(-self._clip, value))
-        found = estimate(self._order, self._chances, self._shown, self._heads, cost)
-        self.point = np.clip(-self._tree.add(found) / self.constants.stiffness, 0.0, 1.0)
+        gradient = estimate(self._order, self._chances, self._shown, self._heads, cost)
+        noisy_sum = self._tree.add(gradient)
+        self.point = np.clip(-noisy_sum / self.constants.stiffness, 0.0, 1.0)
         self._draw_set()
 
 
 def play(arrivals: Arrivals, items: int, horizon: int, epsilon: float, **settings: Any) -> Episode:
-    """Every set that the algorithm shows, for any stream of costs in [−M, M], adaptive or not.
+    """Run BANDITSUBMODPRFTL on a stream of costs in [−M, M], fixed or adaptive.
 
     `settings` are those of `BanditSubmodPrftl`.
 
-    >>> spoils = [lambda chosen: 0.5 * len(chosen) - 1.5 * (1 in chosen)] * 30
-    >>> len(play(spoils, 2, 30, 1.0).sets)
+    >>> costs = [lambda chosen: 0.5 * len(chosen) - 1.5 * (1 in chosen)] * 30
+    >>> len(play(costs, 2, 30, 1.0).sets)
     30
     """
     learner = BanditSubmodPrftl(items, horizon, epsilon, **settings)

@@ -1,5 +1,4 @@
-"""Every algorithm of the papers by its name: where it is, what is proved of it, whether it is
-private.
+"""Every algorithm of the papers by its name, with its theorem, its module and its verdict.
 
 >>> print(CATALOGUE["TBAP"].verdict)
 not private as printed: replacing one vector ... noise is for μ (ε = 2 where 1 is claimed)
@@ -7,11 +6,12 @@ not private as printed: replacing one vector ... noise is for μ (ε = 2 where 1
 ['GLM bandit', 'streaming Frank–Wolfe', 'streaming Frank–Wolfe l1']
 
 Papers      MIN  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
-            MAX  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization"
-            SCO  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
-                 Dimensional Online Decision Making"
-            SET  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid
-                 and Knapsack Constraints"
+            MAX  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular
+                 Maximization"
+            SCO  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications
+                 in High Dimensional Online Decision Making"
+            SET  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization
+                 Under Matroid and Knapsack Constraints"
 """
 
 from collections.abc import Callable
@@ -42,20 +42,20 @@ from discreet.papers.printed.verdict import Verdict
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One algorithm of a paper."""
+    """One algorithm of a paper: its name, its place in print, its module and its verdict."""
 
     name: str
     paper: str
     printed_as: str
-    """Its number in the paper."""
+    """Number of the algorithm in the paper."""
     theorem: str
-    """Where what it loses is bounded."""
+    """Theorem that bounds the loss of the algorithm."""
     module: ModuleType
     verdict: Verdict
     play: Callable[..., Any]
-    """Runs it on a stream: every decision, and the `guarantee`; `noise="sound"` is the default."""
+    """Runs the algorithm on a stream; returns its decisions and its `guarantee`."""
     bound: Callable[..., float]
-    """What the theorem says, with its constants."""
+    """The bound of the theorem, with its constants."""
 
 
 _ALL = [
@@ -201,7 +201,7 @@ CATALOGUE: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in _A
 
 
 def published(name: str) -> Algorithm:
-    """The algorithm of this name, however it is spelt in capitals.
+    """Return the algorithm of this name; upper and lower case do not matter.
 
     >>> published("fi-dp").theorem
     'Theorem 6'

@@ -1,5 +1,4 @@
-"""Points from whole preferences as printed: K copies of a private follow-the-approximate-leader
-("PFTAL").
+"""PFTAL copies as printed: points with full information, by K private approximate leaders.
 
     K = (T/ln^2.5 T)^¼ copies E_0, …, E_{K−1}, each with privacy parameter ε′ = ε/K
     in round t = 1 … T:
@@ -9,18 +8,19 @@
                     = the nearest point of C to mean(w_1, …, w_t) − v̂_t/(H·t)
             v̂_t the noisy sum of the gradients so far, over a tree (discreet/papers/noise.py)
 
-The box prints ∇f_t(x_t) although it defines x_t^k, and its theorem needs x_t^k: that is what is fed
-here, with a minus, since PFTAL minimises. The paper says once that PFTAL's noise is Gaussian, which
-could not be (ε, 0); PFTAL's own is meant, in a uniform direction and of a Gamma-distributed length.
-The first vector may be any point; here it is the one nearest to all ones.
+The box prints ∇f_t(x_t) although it defines x_t^k, and its theorem needs x_t^k: here the gradient
+at x_t^k is fed, with a minus, since PFTAL minimises. The paper says once that PFTAL's noise is
+Gaussian, which could not be (ε, 0); PFTAL's own noise is meant, in a uniform direction with a
+Gamma-distributed length. The first vector may be any point; here it is the one nearest to all ones.
 
-Symbols     f_t a person, x_t the point, K `copies`, H `stiffness`, G `bound` (the longest gradient), C the
-            domain, T the horizon, ε′ what a copy may spend; n items
-Printed     K; noise of scale G(⌈log₂T⌉ + 1)/ε′ at every node. H is not printed: Theorem 10's form suggests
-            H = √(n ln^2.5 T/(ε′T)), the default
-Verdict     for replace-one neighbours a sum moves by up to √2·G, where the printed noise covers G (see
-            `epsilon_spent`); noise="sound" covers √2·G; pure either way
-Runtime     O(K·n log n) a round
+Symbols     f_t a person, x_t the point, K `copies`, H `stiffness`, G `bound` (the longest
+            gradient), C the domain, T the horizon, ε′ the budget of a copy; n items
+Printed     K; noise of scale G(⌈log₂T⌉ + 1)/ε′ at every node. H is not printed: Theorem 10's form
+            suggests H = √(n ln^2.5 T/(ε′T)), the default
+Verdict     not private as printed: for replace-one neighbours a sum moves by up to √2·G, where the
+            printed noise covers G (see `epsilon_spent`)
+Sound       noise for a change of √2·G; pure ε, as printed
+Runtime     O(K·n log n) per round
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
             Algorithm 4; Thakurta, Smith (2013), "(Nearly) Optimal Algorithms for Private Online
             Learning"
@@ -47,7 +47,7 @@ from discreet.release.randomness import RandomBits, seeded_bits
 
 
 def copies_for(horizon: int) -> int:
-    """The printed K = (T/ln^2.5 T)^¼, to the nearest whole number, at least 1.
+    """Return the printed K = (T/ln^2.5 T)^¼, rounded to a whole number of at least 1.
 
     >>> copies_for(10**4), copies_for(10**5), copies_for(10**6)
     (2, 4, 6)
@@ -57,8 +57,7 @@ def copies_for(horizon: int) -> int:
 
 
 def stiffness_for(items: int, horizon: int, epsilon: float) -> float:
-    """H = √(n ln^2.5 T/(ε′T)) for a copy that may spend ε′: not printed, but what Theorem 10
-    suggests.
+    """Return H = √(n ln^2.5 T/(ε′T)) for a copy with budget ε′, as Theorem 10 suggests.
 
     >>> round(stiffness_for(100, 10**4, 0.5), 3)
     2.269
@@ -67,9 +66,9 @@ def stiffness_for(items: int, horizon: int, epsilon: float) -> float:
 
 
 def noise_scale(bound: float, horizon: int, epsilon: float, noise: Noise = "sound") -> float:
-    """The scale of the Gamma-distributed length of a node's noise, for a copy that may spend ε′.
+    """Return the scale of the Gamma-distributed length of a node's noise, at copy budget ε′.
 
-    As printed G(⌈log₂T⌉ + 1)/ε′. Sound: √2·G(⌊log₂T⌋ + 1)/ε′, since two non-negative gradients of
+    Printed: G(⌈log₂T⌉ + 1)/ε′. Sound: √2·G(⌊log₂T⌋ + 1)/ε′, since two non-negative gradients of
     length at most G are up to √2·G apart, and a person lies in at most ⌊log₂T⌋ + 1 nodes.
 
     >>> noise_scale(1.0, 10**4, 0.5, "printed"), round(noise_scale(1.0, 10**4, 0.5), 2)
@@ -81,7 +80,7 @@ def noise_scale(bound: float, horizon: int, epsilon: float, noise: Noise = "soun
 
 
 def epsilon_spent(epsilon: float, horizon: int) -> float:
-    """What the printed noise really costs, with gradients that are non-negative and clipped to G.
+    """Return the ε of the printed noise for non-negative gradients clipped to G.
 
     A person with gradient G·e_1 everywhere, replaced by one with G·e_2, moves ⌊log₂T⌋ + 1 nodes of
     every copy by √2·G each, and far out in that direction the densities have exactly this ratio.
@@ -106,12 +105,13 @@ def regret_bound(
     """Lemma 5's bound on the (1 − 1/e)-regret, with 1 for the constant that O(·) hides.
 
     K·√(n ln^2.5 T)·(G + √(K·n ln^2.5 T/(εT))·diam)²·√T/ε + β·R²·T/(2K), with R at most the
-    diameter.
+    diameter. The largest possible regret here is 10⁴:
 
-    >>> 1e6 < regret_bound(100, 10**4, 1.0, bound=1.0, diameter=3.0, smoothness=1.0)    # of at most 10⁴
+    >>> regret_bound(100, 10**4, 1.0, bound=1.0, diameter=3.0, smoothness=1.0) > 1e6
     True
     """
-    copies, logs = copies_for(horizon), items * log(max(horizon, 2)) ** 2.5
+    copies = copies_for(horizon)
+    logs = items * log(max(horizon, 2)) ** 2.5
     length = bound + sqrt(copies * logs / (epsilon * horizon)) * diameter
     linear = sqrt(logs) * length**2 * sqrt(horizon) * copies / epsilon
     return linear + smoothness * diameter**2 * horizon / (2 * copies)
@@ -131,22 +131,22 @@ def run(
     block: int = 1,
     seed: int = 0,
 ) -> Played:
-    """The point of every round, one row per person.
+    """Run the PFTAL copies and return the point of every round, one row per person.
 
     Parameters
     ----------
     people, function
-        One row a person, and what it means: a continuous function of discreet.functions.
+        One row per person, and the continuous function of discreet.functions that reads it.
     domain
-        A domain that can `project`: matroids of quotas, a knapsack with one budget.
+        A domain with `project`: a matroid of quotas, or a knapsack with one budget.
     bound
-        G; longer gradients are scaled down. Without it √n, the longest of functions with slopes of
-        at most 1.
+        G; longer gradients are clipped. By default √n, the longest gradient of functions with
+        slopes of at most 1.
     copies, stiffness
-        K and H, if not the printed K and the suggested H.
+        K and H; by default the printed K and the suggested H.
     block
-        A point is kept for so many people: 1 is as printed. With the same noise, more is faster and
-        at least as private.
+        Number of people per point: 1 is as printed. With the same noise, a longer block is faster
+        and at least as private.
 
     Examples
     --------
@@ -159,11 +159,11 @@ def run(
     """
     if not hasattr(domain, "project"):
         raise ConfigError(
-            f"PFTAL projects points, and onto a {type(domain).__name__} that is not known: take "
-            "quotas on "
+            f"PFTAL needs a domain with a projection, got {type(domain).__name__}: take quotas on "
             "groups, a knapsack with one budget, or DPMFW"
         )
-    items, horizon = domain.dimension, len(people)
+    items = domain.dimension
+    horizon = len(people)
     copies = copies_for(horizon) if copies is None else copies
     stiffness = stiffness_for(items, horizon, epsilon / copies) if stiffness is None else stiffness
     longest = sqrt(items) if bound is None else bound
@@ -185,8 +185,11 @@ class _ApproximateLeaders:
         scale: float,
         bits: RandomBits,
     ) -> None:
-        self._domain, self._stiffness, self._bound = domain, stiffness, bound
-        self._scale, self._bits = scale, bits
+        self._domain = domain
+        self._stiffness = stiffness
+        self._bound = bound
+        self._scale = scale
+        self._bits = bits
         first = domain.project(np.ones(domain.dimension))
         self._vectors = np.tile(first, (copies, 1))
         self._played = np.zeros_like(self._vectors)

@@ -1,12 +1,11 @@
-"""Meta-Frank–Wolfe: K online linear learners, each of which climbs on from where those before it
-stand.
+"""Meta-Frank–Wolfe: K online linear learners, each of which starts where those before it end.
 
     in round t = 1 … T:
         copy k = 1 … K answers with a vector v_t^k of the domain
         x_t^k = (v_t^1 + … + v_t^{k−1})/K, and the point x_t = (v_t^1 + … + v_t^K)/K is played
-        see f_t, the person's value of every point; copy k is fed the gradient of f_t at x_t^k
+        see f_t, the person's value of every point; feed copy k the gradient of f_t at x_t^k
 
-What the copies are differs from paper to paper; this loop does not.
+The papers differ in the copies and share this loop.
 
 References  Chen, Hassani, Karbasi (2018), "Online Continuous Submodular Maximization"
 """
@@ -24,21 +23,21 @@ class Copies(Protocol):
     """K online linear learners that maximise."""
 
     def vectors(self) -> Floats:
-        """What the copies answer in the next round, one row each."""
+        """The copies' vectors of the next round, one row per copy."""
 
     def clipped(self, gradients: Floats) -> Floats:
-        """People's gradients, one row each, no longer than the noise allows for."""
+        """People's gradients, one row per person, clipped to the length that the noise covers."""
 
     def feed(self, gradients: Floats) -> None:
-        """What was seen, one row for each copy."""
+        """Take the gradients of a round, one row per copy."""
 
 
 def play_copies(
     people: Floats, function: ContinuousFunctions, copies: Copies, *, block: int = 1
 ) -> Floats:
-    """The point of every round, one row a person.
+    """Return the point of every round, one row per person.
 
-    A point is kept for `block` people, whose gradients are fed together: 1 is as printed.
+    Each point serves `block` people, whose gradients are fed together: 1 is as printed.
     """
     require.whole("block", block)
     vectors = copies.vectors()
@@ -50,6 +49,6 @@ def play_copies(
         vectors = copies.vectors()
         points[first : first + block] = vectors.mean(axis=0)
         before = (np.cumsum(vectors, axis=0) - vectors) / len(vectors)
-        seen = [copies.clipped(function.gradients(part, point)).sum(axis=0) for point in before]
-        copies.feed(np.array(seen))
+        sums = [copies.clipped(function.gradients(part, point)).sum(axis=0) for point in before]
+        copies.feed(np.array(sums))
     return points

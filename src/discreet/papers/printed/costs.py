@@ -1,9 +1,9 @@
-"""What sets of least cost cost in the bundle world, by the published algorithms: compiled passes.
+"""Total cost of the published minimisation algorithms in the bundle world, by compiled passes.
 
 The algorithms are those of discreet/papers/printed/submod_prftl.py and bandit_submod_prftl.py, with
-their printed constants, for streams that are too long for plain loops. The bundle world's costs are
-as they should be, so that nothing is ever clipped. With full information the cost of a set is taken
-on average over its threshold τ.
+their printed constants, for streams that are too long for plain loops. Costs of the bundle world
+lie within their bounds, so nothing is clipped. With full information the cost of a set is its
+expectation over the threshold τ.
 
 References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
@@ -30,8 +30,9 @@ def cost_as_published(
     noise: Noise = "sound",
     seed: int = 0,
 ) -> float:
-    """What the algorithm's sets cost in all; with full information on average over its thresholds
-    τ.
+    """Return the total cost of a published algorithm's sets in a world.
+
+    With full information it is the expected cost over the thresholds τ.
 
     >>> world = BundleWorld.drawn(1000, items=6)
     >>> cost = cost_as_published(world, epsilon=1.0, bandit=False)
@@ -51,8 +52,7 @@ def cost_as_published(
 
 
 def cost_without_privacy(world: BundleWorld, stiffness: float) -> float:
-    """What the sets of the plain leader clip(½ − v/H, 0, 1) cost, with full information and no
-    noise.
+    """Return the total cost of the leader clip(½ − v/H, 0, 1) with full information, no noise.
 
     >>> world = BundleWorld.drawn(1000, items=6)
     >>> bool(cost_without_privacy(world, 10.0) < world.naive)
@@ -69,7 +69,7 @@ def _run(
     exploration: float,
     seed: int,
 ) -> float:
-    """The loop of the module's docstring.
+    """Return the total cost of one run over all visitors, chunk by chunk.
 
     `exploration` is infinite with full information, `scale` is 0 without noise.
     """
@@ -79,7 +79,7 @@ def _run(
     total = np.zeros(world.items)
     point = np.full(world.items, centre)
     cost = 0.0
-    _seed(seed)
+    seed_kernels(seed)
     for first in range(0, world.visitors, CHUNK):
         rows = world.rows(first, min(first + CHUNK, world.visitors))
         noise = np.zeros((len(rows), world.items))
@@ -93,7 +93,7 @@ def _run(
 
 
 @compiled
-def _seed(seed: int) -> None:
+def seed_kernels(seed: int) -> None:
     np.random.seed(seed)
 
 
@@ -108,8 +108,9 @@ def _follow(
     total: Floats,
     point: Floats,
 ) -> float:
-    """A chunk of visitors, and the noise of the sum up to each: updates total and point, returns
-    the cost.
+    """Run the leader on a chunk of visitors: update `total` and `point`, return the cost.
+
+    Row t of `noise` is the noise of the sum up to visitor t of the chunk.
     """
     tails, heads = edges
     items = point.size
@@ -122,7 +123,7 @@ def _follow(
         if np.isinf(exploration):
             cost += np.sum(gradient * point)
         else:
-            cost += _one_point_estimate(point, order, exploration, gradient)
+            cost += one_point_estimate(point, order, exploration, gradient)
         for item in range(items):
             total[item] += gradient[item]
             noisy = total[item] + noise[row, item]
@@ -134,8 +135,9 @@ def _follow(
 def _subgradient(
     row: Floats, tails: Integers, heads: Integers, order: Integers, rank: Integers, gradient: Floats
 ) -> None:
-    """What each item adds to the cost of those before it in the order: edges cut, less what it
-    brings.
+    """Write into `gradient` the cost that each item adds to the items before it in the order.
+
+    The cost of a set is the weight of the edges that it cuts, less the values of its items.
     """
     edges = tails.size
     for place in range(order.size):
@@ -150,13 +152,13 @@ def _subgradient(
 
 
 @compiled
-def _one_point_estimate(
+def one_point_estimate(
     point: Floats, order: Integers, exploration: float, gradient: Floats
 ) -> float:
-    """Draws a set of the chain, returns its cost, puts the estimate in the gradient's place."""
+    """Draw a set of the chain, return its cost, and overwrite `gradient` with the estimate."""
     items = point.size
     lot = np.random.random()
-    shown = 0  # how many items of the order are in the set
+    shown = 0  # number of items of the order in the set
     cost = 0.0
     above = 1.0
     while True:

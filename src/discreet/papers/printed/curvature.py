@@ -1,7 +1,6 @@
-"""Continuous greedy for functions that bend little, as printed: a linear part is kept out of the
-noise's way.
+"""DPCG, curvature as printed (Lemma 5): continuous greedy with a linear part without noise.
 
-    ℓ_i = F(V) − F(V∖i), what item i adds at least;  g(x) = f(x) − ⟨ℓ, x⟩, what is left
+    ℓ_i = F(V) − F(V∖i), the least gain of item i;  g(x) = f(x) − ⟨ℓ, x⟩, the remainder
     for each guess λ of ⟨ℓ, x*⟩:
         x^(1) = 0
         for k = 1 … K:
@@ -9,18 +8,19 @@ noise's way.
             x^(k+1) = x^(k) + v_k / K
     the best of the guesses
 
-Symbols     as in discreet/papers/printed/dpcg.py, whose noise Y it has; κ_F = 1 − min ℓ_i / F({i}), the
-            curvature: 0 for sums, 1 if some item can become worthless
+Symbols     as in discreet/papers/printed/dpcg.py, with the same noise Y;
+            κ_F = 1 − min ℓ_i / F({i}), the curvature: 0 for sums, 1 if some item can become
+            worthless
 Printed     E f(x) ≥ (1 − κ_F/e)·f(x*) − 2R·E‖Y‖_∞ − L·R²/(2K), if λ = ⟨ℓ, x*⟩ is guessed
-Verdict     not private, whatever the noise: ℓ and the choice of the best guess read the data without any. Two
-            data sets of one person each, which lead to different sets for certain, are in
-            tests/papers/printed/test_curvature.py. No grid of guesses is printed; here it is even A
-            sound form would release ℓ with a margin and pay for the choice, or drop it;
-            noise="sound" is refused here, and DPCG (discreet/papers/printed/dpcg.py) takes its
-            place
-Runtime     guesses × K gradients of everybody, and a few corners of P for each
-References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
-            Knapsack Constraints", Lemma 5
+            No grid of guesses is printed; here it is even
+Verdict     not private as printed, for any noise: ℓ and the choice of the best guess read the data
+            without noise. Two data sets of one person each that lead to different sets with
+            certainty are in tests/papers/printed/test_curvature.py
+Sound       refused: a sound form would release ℓ with a margin and pay for the choice, or drop it;
+            take DPCG (discreet/papers/printed/dpcg.py)
+Runtime     guesses × K gradients of all people, and a few corners of P for each
+References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under
+            Matroid and Knapsack Constraints", Lemma 5
 """
 
 from dataclasses import dataclass
@@ -50,26 +50,25 @@ from discreet.papers.printed.verdict import Verdict
 VERDICT = Verdict(
     private=False,
     text="ℓ and the choice of the best guess read the data without noise: one person can turn one "
-    "set into "
-    "another for certain",
+    "set into another for certain",
     epsilon=inf,
 )
 CLOSE = 1e-9
-"""Relative to the numbers compared, what counts as equal."""
+"""Relative difference below which two numbers count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """One corner of P, or two with their shares, which add up to 1."""
+    """A mixture of one or two corners of P, with shares that add up to 1."""
 
     weights: list[Floats]
-    """For each corner, numbers for which it is the best."""
+    """For each corner, weights for which it is the best."""
     corners: list[Floats]
     shares: list[float]
 
     @property
     def point(self) -> Floats:
-        """What the shares mix."""
+        """The mixture of the corners by their shares."""
         mixed = sum(share * corner for share, corner in zip(self.shares, self.corners, strict=True))
         return np.asarray(mixed, dtype=np.float64)
 
@@ -77,21 +76,22 @@ class Mixture:
 def best_mixture(
     domain: Matroid | Knapsack, weights: Floats, linear: Floats, level: float
 ) -> Mixture:
-    """The v in P ∩ {⟨ℓ, v⟩ ≥ λ} with the largest ⟨v, weights⟩, exactly.
+    """Return the v in P ∩ {⟨ℓ, v⟩ ≥ λ} with the largest ⟨v, weights⟩, exactly.
 
-    By its Lagrangian: corners for weights + μ·ℓ, with the μ ≥ 0 at which one corner below the level
-    and one at or above it tie; their mixture on the level is the best, and the corner that beats
-    both is the next one to try. Levels that no point reaches are lowered to the highest that one
-    does.
+    The Lagrangian has corners for weights + μ·ℓ, with the μ ≥ 0 at which one corner below the level
+    and one at or above it tie. Their mixture on the level is the best; a corner that beats both is
+    the next one to try. A level that no point reaches is lowered to the highest reachable level.
 
     >>> from discreet.domains import UniformMatroid
     >>> best_mixture(UniformMatroid(2, 1), np.array([3.0, 1.0]), np.array([0.0, 2.0]), 0.5).point
     array([0.75, 0.25])
     """
-    below, low = weights, best_point(domain, weights)
+    below = weights
+    low = best_point(domain, weights)
     if linear @ low >= level:
         return Mixture([below], [low], [1.0])
-    above, high = linear, best_point(domain, linear)
+    above = linear
+    high = best_point(domain, linear)
     level = min(level, float(linear @ high))
     while linear @ high > linear @ low:
         price = float(weights @ (low - high)) / float(linear @ (high - low))
@@ -109,15 +109,16 @@ def best_mixture(
 
 
 def curvature_of(population: Population) -> float:
-    """κ_F = 1 − min ℓ_i / F({i}), over items that are worth something.
+    """Return the curvature κ_F = 1 − min ℓ_i / F({i}), over items with a positive value.
 
     >>> from discreet.functions import ClickModel
     >>> round(curvature_of(Population(np.array([[0.5, 0.1, 0.0]]), ClickModel(), items=3)), 9)
     0.5
     """
-    alone, last = population.alone, population.last
-    some = alone > 0
-    return float(1 - (last[some] / alone[some]).min()) if some.any() else 0.0
+    alone = population.alone
+    last = population.last
+    positive = alone > 0
+    return float(1 - (last[positive] / alone[positive]).min()) if positive.any() else 0.0
 
 
 def utility_bound(
@@ -128,7 +129,7 @@ def utility_bound(
     calibration: Calibration,
     steps: int,
 ) -> float:
-    """What the printed guarantee promises of f(x), with L ≤ m_F ≤ people: informative above 0.
+    """Printed lower bound of f(x), with L ≤ m_F ≤ people; informative above 0.
 
     >>> from discreet.domains import UniformMatroid
     >>> gaussian = Calibration("gaussian", "printed", 300, 1.0, 1e-6)
@@ -153,21 +154,21 @@ def run(
     sets: int = 100,
     seed: int = 0,
 ) -> Found:
-    """The variant with guesses evenly from 0 to the largest ⟨ℓ, v⟩ in P: as printed only, not
-    private.
+    """Run the curvature variant of DPCG as printed, which is not private.
+
+    The guesses are evenly spaced from 0 to the largest ⟨ℓ, v⟩ in P. noise="sound" is refused:
 
     >>> from discreet.functions import ClickModel
     >>> from discreet.domains import UniformMatroid
     >>> likes = np.tile([0.1, 0.9, 0.2, 0.7], (100_000, 1))
     >>> run(likes, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace")
     Traceback (most recent call last):
-    discreet.errors.ConfigError: the curvature variant reads ℓ and its best guess without noise: ask for ...
+    discreet.errors.ConfigError: the curvature variant reads ℓ and its best guess without noise: ...
     """
     if noise == "sound":
         raise ConfigError(
-            "the curvature variant reads ℓ and its best guess without noise: ask for "
-            "noise='printed', "
-            "or take DPCG (dpcg.run) with noise='sound'"
+            "the curvature variant reads ℓ and its best guess without noise: set "
+            "noise='printed', or take DPCG (dpcg.run) with noise='sound'"
         )
     guarantee = promise(noise, epsilon, delta, lambda: inf, accepted=("printed",))
     needs_sets(domain)
@@ -185,21 +186,21 @@ def run(
 def from_noise(
     population: Population, domain: Matroid | Knapsack, added: Floats, coins: np.random.Generator
 ) -> tuple[Floats, list[int]]:
-    """The path and the set of the best guess, for given noise: guesses × steps × items."""
+    """Return the path and the set of the best guess, for given noise (guesses × steps × items)."""
     linear = population.last
     most = float(linear @ best_point(domain, linear))
-    found = []
+    candidates = []
     for level, noise in zip(np.linspace(0.0, most, len(added)), added, strict=True):
-        path, mixtures = [np.zeros(domain.items)], []
+        path = [np.zeros(domain.items)]
+        mixtures = []
         for row in noise:
-            mixture = best_mixture(
-                domain, population.gradient(path[-1]) - linear + row, linear, float(level)
-            )
+            weights = population.gradient(path[-1]) - linear + row
+            mixture = best_mixture(domain, weights, linear, float(level))
             path.append(path[-1] + mixture.point / len(noise))
             mixtures.append(mixture)
         chosen = _rounded(domain, path[-1], mixtures, coins)
-        found.append((population.value(chosen), np.array(path), chosen))
-    _, best_path, best_set = max(found, key=lambda each: each[0])
+        candidates.append((population.value(chosen), np.array(path), chosen))
+    _, best_path, best_set = max(candidates, key=lambda each: each[0])
     return best_path, best_set
 
 

@@ -1,27 +1,28 @@
-"""One set by continuous greedy with noise, as printed ("DPCG"): K noisy gradients, K corners, their
-mean.
+"""DPCG as printed: one set by continuous greedy with noisy gradients.
 
     x^(1) = 0
     for k = 1 … K:
-        draw Y^(k), one number an item: Lap(λ) each, or N(0, σ²) each
+        draw Y^(k), one number per item: Lap(λ) each, or N(0, σ²) each
         v_k = the v in P with the largest ⟨v, ∇f(x^(k)) + Y^(k)⟩
         x^(k+1) = x^(k) + v_k / K
-    x = x^(K+1), rounded to a set by coins that see no data
+    x = x^(K+1), rounded to a set by coins that do not depend on data
 
-Symbols     V the items, F(S) what a set is worth to everybody, f its multilinear extension; P all mixtures of
-            feasible sets; Δ how far one person can move F; rank(M) the size of a matroid's bases,
-            c_min the least cost in a knapsack with budget 1; R the largest ‖x‖₁ in P: rank(M) or
-            1/c_min m_F = max F({i}), which bounds the smoothness L of f; K the steps
-Printed     λ = 2K|V|Δ/ε, or 4√(2K ln(1/δ))·|V|Δ/ε with a δ; σ = 2cK√|V|·Δ/ε with c² > 2 ln(1.25K/δ), ε < 1
+Symbols     V the items, F(S) the sum of all people's values of a set, f its multilinear extension;
+            P all mixtures of feasible sets; Δ the sensitivity of F; rank(M) the size of a matroid's
+            bases, c_min the least cost in a knapsack with budget 1; R the largest ‖x‖₁ in P:
+            rank(M) or 1/c_min; m_F = max F({i}), which bounds the smoothness L of f; K the steps
+Printed     λ = 2K|V|Δ/ε, or 4√(2K ln(1/δ))·|V|Δ/ε with a δ;
+            σ = 2cK√|V|·Δ/ε with c² > 2 ln(1.25K/δ), ε < 1
             E f(x) ≥ (1 − 1/e)·f(x*) − 2R·E‖Y‖_∞ − L·R²/(2K)
-Verdict     SOUND, with more noise than needed: with K = 6 and δ = 1e-6, what is called ε = 1 really is
-            0.5 (Laplace, pure), 0.12 (Laplace, with δ) and 0.15 (Gaussian); see `epsilon_spent` K
-            must be public: the default balances the bound for m_F ≤ people·Δ, as m_F itself is
-            data. The bound is above 0 from 7.7 million people on, for 300 sites and 10 of them (see
-            `utility_bound`)
-Runtime     one gradient of everybody a step
-References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
-            Knapsack Constraints", Algorithm 1 and appendix 1
+Verdict     private as printed, with more noise than needed: with K = 6 and δ = 1e-6, a claimed
+            ε = 1 is 0.5 (Laplace, pure), 0.12 (Laplace, with δ) and 0.15 (Gaussian), see
+            `epsilon_spent`. K must be public: the default balances the bound for m_F ≤ people·Δ,
+            since m_F itself is data. The bound is above 0 from 7.7 million people on, for 10 of 300
+            sites (see `utility_bound`)
+Sound       noise for one person's change of the gradient, K steps composed by zCDP
+Runtime     one gradient of all people per step
+References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under
+            Matroid and Knapsack Constraints", Algorithm 1 and appendix 1
 """
 
 from dataclasses import dataclass
@@ -49,25 +50,27 @@ MOST_STEPS = 2**20
 
 @dataclass(frozen=True)
 class Calibration:
-    """How much noise a step has, for people whose set functions lie in [0, Δ] with Δ = 1.
+    """The noise of DPCG's steps, for people whose set functions lie in [0, Δ] with Δ = 1.
 
     Parameters
     ----------
     law
         "laplace" or "gaussian".
     noise
-        "printed", or "sound": what the same guarantee needs if the K steps are accounted for
-        tightly, and if F is a sum over people, so that one of them moves a coordinate of ∇f by at
-        most Δ, not 2Δ.
+        "printed", or "sound": the noise that the same guarantee needs with tight accounting of the
+        K steps. F is a sum over people, so one person moves a coordinate of ∇f by at most Δ, not
+        2Δ.
     items
         |V|.
     epsilon, delta
-        What is asked for. Gaussian noise needs a δ.
+        The privacy of all K steps. Gaussian noise needs a δ.
     clip
-        With "sound", the length to which everybody's gradient is shortened: in l_1 for Laplace
-        noise, in l_2 for Gaussian noise. Gradients are not negative, so that two of them are 2·clip
-        or √2·clip apart.
+        With "sound", the length to which each person's gradient is clipped: in l_1 for Laplace
+        noise, in l_2 for Gaussian noise. Gradients are not negative, so that two of them are at
+        most 2·clip or √2·clip apart.
 
+    Examples
+    --------
     >>> Calibration("laplace", "printed", 300, 1.0).scale(steps=2)
     1200.0
     >>> round(Calibration("gaussian", "printed", 300, 1.0, 1e-6).scale(steps=6), 1)
@@ -87,7 +90,7 @@ class Calibration:
         require.one_of("law", self.law, ("laplace", "gaussian"))
         require.one_of("noise", self.noise, ("sound", "printed"))
         if self.law == "gaussian" and self.delta <= 0:
-            raise ConfigError("Gaussian noise needs delta > 0: ask for it, or for law='laplace'")
+            raise ConfigError("Gaussian noise needs delta > 0: set it, or take law='laplace'")
         if self.clip is not None and (self.noise == "printed" or not self.clip > 0):
             raise ConfigError(
                 f"clip must be above 0, and is for noise='sound' only, got {self.clip!r}"
@@ -95,40 +98,39 @@ class Calibration:
 
     @property
     def norm(self) -> int:
-        """In which norm gradients are measured."""
+        """Index of the norm in which gradients are measured."""
         return 1 if self.law == "laplace" else 2
 
     @property
     def moved(self) -> float:
-        """How far one person moves the gradient in that norm: |V|Δ or √|V|·Δ at most, less if
-        clipped.
-        """
+        """Sensitivity of the gradient in that norm: at most |V|Δ or √|V|·Δ, less if clipped."""
         most = float(self.items) if self.law == "laplace" else sqrt(self.items)
         apart = 2.0 if self.law == "laplace" else sqrt(2)
         return most if self.clip is None else min(most, apart * self.clip)
 
     def scale(self, steps: int) -> float:
-        """λ of Laplace, σ of Gaussian noise, for K steps."""
-        if self.noise == "printed":
-            if self.law == "gaussian":
-                return (
-                    2
-                    * sqrt(2 * log(1.25 * steps / self.delta))
-                    * steps
-                    * sqrt(self.items)
-                    / self.epsilon
-                )
-            factor = 4 * sqrt(2 * steps * log(1 / self.delta)) if self.delta > 0 else 2 * steps
-            return factor * self.items / self.epsilon
-        composed = (
-            self.moved * sqrt(steps / (2 * rho_of(self.epsilon, self.delta))) if self.delta else inf
-        )
-        return (
-            composed if self.law == "gaussian" else min(composed, self.moved * steps / self.epsilon)
-        )
+        """Return λ of Laplace noise, or σ of Gaussian noise, for K steps."""
+        return self._printed_scale(steps) if self.noise == "printed" else self._sound_scale(steps)
+
+    def _printed_scale(self, steps: int) -> float:
+        if self.law == "gaussian":
+            factor = sqrt(2 * log(1.25 * steps / self.delta))
+            return 2 * factor * steps * sqrt(self.items) / self.epsilon
+        if self.delta > 0:
+            return 4 * sqrt(2 * steps * log(1 / self.delta)) * self.items / self.epsilon
+        return 2 * steps * self.items / self.epsilon
+
+    def _sound_scale(self, steps: int) -> float:
+        by_zcdp = inf
+        if self.delta:
+            by_zcdp = self.moved * sqrt(steps / (2 * rho_of(self.epsilon, self.delta)))
+        if self.law == "gaussian":
+            return by_zcdp
+        pure = self.moved * steps / self.epsilon
+        return min(by_zcdp, pure)
 
     def epsilon_spent(self, steps: int) -> float:
-        """What the K steps really cost at this δ.
+        """Return the ε that the K steps cost at this δ.
 
         A step of Laplace noise is moved/λ-DP, hence (moved/λ)²/2-zCDP; one of Gaussian noise
         (moved/σ)²/2-zCDP.
@@ -146,30 +148,32 @@ class Calibration:
         return composed if self.law == "gaussian" else min(composed, steps * each)
 
     def largest_noise(self, steps: int) -> float:
-        """E‖Y‖_∞: λ·H_|V| exactly, or σ√(2 ln 2|V|) at most."""
+        """Return E‖Y‖_∞: exactly λ·H_|V|, or at most σ√(2 ln 2|V|)."""
         if self.law == "laplace":
             return self.scale(steps) * float(np.sum(1 / np.arange(1, self.items + 1)))
         return self.scale(steps) * sqrt(2 * log(2 * self.items))
 
     def loss(self, steps: int, largest_sum: float, smoothness: float) -> float:
-        """What the bound takes off (1 − 1/e)·f(x*): 2R·E‖Y‖_∞ + L·R²/(2K)."""
-        return 2 * largest_sum * self.largest_noise(steps) + smoothness * largest_sum**2 / (
-            2 * steps
-        )
+        """Return the loss in the bound, below (1 − 1/e)·f(x*): 2R·E‖Y‖_∞ + L·R²/(2K)."""
+        noise = 2 * largest_sum * self.largest_noise(steps)
+        discretisation = smoothness * largest_sum**2 / (2 * steps)
+        return noise + discretisation
 
     def balanced_steps(self, largest_sum: float, smoothness: float) -> int:
-        """The K for which the bound takes off least (no K is printed).
+        """Return the K with the least loss in the bound (no K is printed).
 
         >>> Calibration("gaussian", "printed", 300, 1.0, 1e-6).balanced_steps(10, 10_000)
         6
         """
-        low, high = 1, MOST_STEPS
-        while low < high:  # it falls, then rises
+        low = 1
+        high = MOST_STEPS
+        while low < high:  # the loss falls, then rises
             middle = (low + high) // 2
-            rises = self.loss(middle + 1, largest_sum, smoothness) >= self.loss(
-                middle, largest_sum, smoothness
-            )
-            low, high = (low, middle) if rises else (middle + 1, high)
+            loss_after = self.loss(middle + 1, largest_sum, smoothness)
+            if loss_after >= self.loss(middle, largest_sum, smoothness):
+                high = middle
+            else:
+                low = middle + 1
         return low
 
 
@@ -182,7 +186,7 @@ VERDICT = Verdict(
 
 
 def largest_sum(domain: Matroid | Knapsack) -> float:
-    """R, the largest ‖x‖₁ of a point: the rank of a matroid, 1/c_min of a knapsack.
+    """Return R, the largest ‖x‖₁ of a point: the rank of a matroid, 1/c_min of a knapsack.
 
     >>> largest_sum(Knapsack((1.0, 2.0, 4.0), budget=4.0))
     4.0
@@ -192,7 +196,7 @@ def largest_sum(domain: Matroid | Knapsack) -> float:
     least = float(domain.shares[:, domain.affordable].min(axis=1).max())
     if least <= 0:
         raise ConfigError(
-            "the printed bound needs costs above 0: an item that is free has no 1/c_min"
+            "the printed bound needs costs above 0, since a free item has no 1/c_min: leave it out"
         )
     return 1 / least
 
@@ -205,9 +209,9 @@ def utility_bound(
     *,
     steps: int | None = None,
 ) -> float:
-    """What the printed guarantee promises of f(x), with L ≤ m_F ≤ people: informative above 0.
+    """Printed lower bound of f(x), with L ≤ m_F ≤ people; informative above 0.
 
-    10⁴ people, 300 sites, 10 of them, even if the best sites served everybody in full:
+    For 10⁴ people and 10 of 300 sites, even if the best sites served all people in full:
 
     >>> from discreet.domains import UniformMatroid
     >>> gaussian = Calibration("gaussian", "printed", 300, 1.0, 1e-6)
@@ -223,16 +227,16 @@ def utility_bound(
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Where the steps led."""
+    """Result of a run: the path of the points, the set, and the guarantee."""
 
     path: Floats
     """x^(1), …, x^(K+1), one row each."""
     chosen: list[int]
-    """The set that the last point was rounded to."""
+    """The set to which the last point was rounded."""
     scale: float
-    """Of the noise."""
+    """λ or σ of the noise."""
     guarantee: str
-    """What the run promises."""
+    """Privacy of the run."""
 
     @property
     def point(self) -> Floats:
@@ -261,11 +265,22 @@ def run(
     sets: int = 100,
     seed: int = 0,
 ) -> Found:
-    """The algorithm on people's rows, under a matroid or a knapsack of discreet.domains.
+    """Run DPCG on people's rows, under a matroid or a knapsack of discreet.domains.
 
-    `function` is a family of discreet.functions, with worths in [0, 1]; K = `steps` is balanced if
-    left out. Where gradients are not known exactly they are means over `sets` random sets.
+    Parameters
+    ----------
+    people, function
+        One row per person, and the family of discreet.functions that reads it, with values in
+        [0, 1].
+    steps
+        K; by default the K that balances the printed bound.
+    clip
+        With sound noise, the length to which each person's gradient is clipped (`Calibration`).
+    sets
+        Number of random sets over which gradients are averaged if they are not known exactly.
 
+    Examples
+    --------
     >>> from discreet.functions import ClickModel
     >>> from discreet.domains import UniformMatroid
     >>> likes = np.tile([0.1, 0.9, 0.2, 0.7], (100_000, 1))
@@ -280,7 +295,8 @@ def run(
     scale = calibration.scale(steps)
     guarantee = promise(noise, epsilon, delta, lambda: calibration.epsilon_spent(steps))
     generator = np.random.default_rng(seed)
-    path, bases = [np.zeros(domain.items)], []
+    path = [np.zeros(domain.items)]
+    bases = []
     for added in drawn_noise(law, scale, (steps, domain.items), generator):
         weights = population.gradient(path[-1], norm=calibration.norm, clip=clip) + added
         path.append(path[-1] + best_point(domain, weights) / steps)
@@ -288,8 +304,8 @@ def run(
     if isinstance(domain, Knapsack):
         chosen = rounded_knapsack(domain, np.minimum(path[-1], 1.0), generator)
     else:
-        # Bases around the corners: where a noisy gain is below 0 they have an item more, which
-        # never hurts.
+        # Bases that contain the corners: where a noisy gain is below 0 they have one item more,
+        # which never lowers a monotone function.
         chosen = swap_rounded(domain, bases, [1 / steps] * steps, generator)
     return Found(np.array(path), chosen, scale, guarantee)
 
@@ -297,13 +313,15 @@ def run(
 def drawn_noise(
     law: Law, scale: float, shape: tuple[int, int], generator: np.random.Generator
 ) -> Floats:
-    """One row of noise a step."""
+    """Draw the noise of all steps, one row per step."""
     draw = generator.laplace if law == "laplace" else generator.normal
     return np.asarray(draw(0.0, scale, size=shape))
 
 
 def best_point(domain: Matroid | Knapsack, weights: Floats) -> Floats:
-    """The point of P with the largest product with the weights: items that count below 0 stay out.
+    """Return the point of P with the largest inner product with the weights.
+
+    Items with negative weights stay out.
 
     >>> from discreet.domains import UniformMatroid
     >>> best_point(UniformMatroid(3, 2), np.array([-1.0, 2.0, -3.0]))

@@ -1,30 +1,34 @@
-"""Sets from whole preferences as printed ("DPMFW"): K copies of a private
-follow-the-regularised-leader.
+"""DPMFW as printed: sets with full information, by K private follow-the-regularised-leaders.
 
     K = Θ(√T) copies of the leader below; in round t = 1 … T:
-        v_t^k the vector of copy k, x_t^k = (1/K) Σ_{i<k} v_t^i, play x_t = (1/K) Σ_k v_t^k (or a
-        set rounded from it), see ∇f_t and feed copy k the loss ℓ_t = −∇f_t(x_t^k)
+        v_t^k the vector of copy k, x_t^k = (1/K) Σ_{i<k} v_t^i
+        play x_t = (1/K) Σ_k v_t^k (or a set rounded from it)
+        see ∇f_t and feed copy k the loss ℓ_t = −∇f_t(x_t^k)
     FTRL template (Agarwal, Singh):
-        L̃_0 = Σ_{i=1}^{⌈ln T⌉} n_0^i, the n drawn from D x_t = argmin over x ∈ P of η⟨x, L̃_{t−1}⟩
-        + Σ_i x_i ln x_i L̃_t the sum of ℓ_1, …, ℓ_t over a tree whose nodes have noise from D,
-        padded with fresh draws from D where fewer nodes than ⌈ln T⌉ make up a sum: every L̃ then
-        carries equally much noise
+        L̃_0 = Σ_{i=1}^{⌈ln T⌉} n_0^i, the n drawn from D
+        x_t = argmin over x ∈ P of η⟨x, L̃_{t−1}⟩ + Σ_i x_i ln x_i
+        L̃_t the sum of ℓ_1, …, ℓ_t over a tree whose nodes have noise from D, padded with further
+            draws from D where fewer nodes than ⌈ln T⌉ make up a sum: every L̃ then carries equally
+            much noise
 
-⌈ln T⌉ is too few: a sum is made of up to ⌊log₂T⌋ + 1 nodes. As printed, sums of more nodes than ⌈ln
-T⌉ are left unpadded here (none can lose a node's noise); noise="sound" pads to ⌊log₂T⌋ + 1.
+⌈ln T⌉ is too few: a sum consists of up to ⌊log₂T⌋ + 1 nodes. With printed noise, sums of more nodes
+than ⌈ln T⌉ are left unpadded here (none can lose a node's noise); noise="sound" pads to
+⌊log₂T⌋ + 1.
 
-Symbols     f_t a person's multilinear extension, K `copies`, η `rate`, D `law`, m_F `bound` (the largest
-            worth of one item), P the domain, T the horizon; |V| = n items
-Printed     Laplace λ = 2 m_F|V| ln T·√(2K ln(1/δ))/ε, or Gaussian σ² = 8β²K ln(1/δ) ln²T·ln(K ln T/δ′)/ε²
-            for (ε, δ + δ′). β is undefined: the longest gradient √|V|·m_F here. K = ⌈√T⌉ and δ′ = δ
-            unless given. η is not printed: √(ln|V|/T)/m_F, the usual one
-Verdict     SOUND for replace-one neighbours if T ≥ 3 and ε ≤ 3 ln(1/δ), with more noise than needed
-            (see `epsilon_spent`). noise="sound" spends exactly (ε, δ), by zCDP
-Runtime     O(60·K·n) a round under quotas and one budget, K·n linear programs of graphic and other matroids:
-            these are for few people, or for a long `block`
-References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
-            Knapsack Constraints"; Agarwal, Singh (2017), "The Price of Differential Privacy for
-            Online Learning", Algorithm 1
+Symbols     f_t a person's multilinear extension, K `copies`, η `rate`, D `law`, m_F `bound` (the
+            largest value of one item), P the domain, T the horizon; |V| = n items
+Printed     Laplace λ = 2 m_F|V| ln T·√(2K ln(1/δ))/ε, or
+            Gaussian σ² = 8β²K ln(1/δ) ln²T·ln(K ln T/δ′)/ε² for (ε, δ + δ′)
+            β is undefined: the longest gradient √|V|·m_F here. K = ⌈√T⌉ and δ′ = δ unless given. η
+            is not printed: √(ln|V|/T)/m_F, the usual one
+Verdict     private as printed for replace-one neighbours if T ≥ 3 and ε ≤ 3 ln(1/δ), with more
+            noise than needed (see `epsilon_spent`)
+Sound       spends exactly (ε, δ), by zCDP
+Runtime     O(60·K·n) per round under quotas and one budget, K·n linear programs for graphic and
+            other matroids, which suit few people or a long `block`
+References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under
+            Matroid and Knapsack Constraints", main text; Agarwal, Singh (2017), "The Price of
+            Differential Privacy for Online Learning", Algorithm 1
 """
 
 from math import ceil, inf, log, sqrt
@@ -50,7 +54,7 @@ from discreet.release.randomness import RandomBits, seeded_bits
 
 
 def copies_for(horizon: int) -> int:
-    """K = ⌈√T⌉: printed as Θ(√T).
+    """Return K = ⌈√T⌉, printed as Θ(√T).
 
     >>> copies_for(10_000)
     100
@@ -59,7 +63,7 @@ def copies_for(horizon: int) -> int:
 
 
 def rate_for(items: int, horizon: int, bound: float = 1.0) -> float:
-    """η = √(ln|V|/T)/m_F: not printed, the usual one.
+    """Return the usual η = √(ln|V|/T)/m_F; none is printed.
 
     >>> round(rate_for(100, 10_000), 4)
     0.0215
@@ -78,7 +82,7 @@ def noise_scale(
     noise: Noise = "sound",
     bound: float = 1.0,
 ) -> float:
-    """λ of the Laplace noise, or σ of the Gaussian one, of every number of a node.
+    """Return λ of Laplace noise, or σ of Gaussian noise, for each coordinate of a node.
 
     Sound: a person moves ⌊log₂T⌋ + 1 nodes of K copies, each of |V| numbers by at most m_F. A
     number moved by m costs (m/λ)²/2 or m²/2σ² of zCDP: so λ = σ = m_F·√(|V|·K·(⌊log₂T⌋ + 1)/2ρ),
@@ -105,7 +109,7 @@ def noise_scale(
 def epsilon_spent(
     items: int, horizon: int, epsilon: float, delta: float, *, copies: int, law: Law = "laplace"
 ) -> float:
-    """What the printed noise really costs at this delta.
+    """Return the ε that the printed noise costs at this δ.
 
     >>> round(epsilon_spent(100, 10_000, 1.0, 1e-6, copies=100), 3)
     0.013
@@ -138,9 +142,9 @@ def regret_bound(
     """The theorem's bound on the (1 − 1/e)-regret, with 1 for every constant that O(·) hides.
 
     R√(T ln|V|) + m_F·R²·T/(2K) + R·⌈ln T⌉·E‖Y‖_∞; R is the rank (knapsacks: 1/c_min), E‖Y‖_∞ =
-    λ·ln|V| or σ·√(ln|V|).
+    λ·ln|V| or σ·√(ln|V|). The largest possible regret here is 10⁴:
 
-    >>> 1e6 < regret_bound(100, 10_000, 1.0, 1e-6, rank=5, copies=100)     # of at most 10⁴
+    >>> regret_bound(100, 10_000, 1.0, 1e-6, rank=5, copies=100) > 1e6
     True
     """
     scale = noise_scale(items, horizon, epsilon, delta, copies=copies, law=law, noise="printed")
@@ -166,21 +170,21 @@ def run(
     block: int = 1,
     seed: int = 0,
 ) -> Played:
-    """The point of every round, one row per person; `sets_of` rounds them.
+    """Run DPMFW and return the point of every round, one row per person; `sets_of` rounds them.
 
     Parameters
     ----------
     people, function
-        One row a person, and what it means: a continuous function of discreet.functions.
+        One row per person, and the continuous function of discreet.functions that reads it.
     domain
         A matroid, or a knapsack with one budget.
     bound
-        m_F; larger numbers in a gradient are cut off.
+        m_F; coordinates of a gradient are clipped to [0, m_F].
     copies, rate
-        K and η, if not ⌈√T⌉ and the usual rate.
+        K and η; by default ⌈√T⌉ and the usual rate.
     block
-        A point is kept for so many people: 1 is as printed. With the same noise, more is faster and
-        at least as private.
+        Number of people per point: 1 is as printed. With the same noise, a longer block is faster
+        and at least as private.
 
     Examples
     --------
@@ -192,7 +196,8 @@ def run(
     array([0., 1., 0.])
     """
     needs_sets(domain)
-    horizon, items = len(people), domain.items
+    horizon = len(people)
+    items = domain.items
     copies = copies_for(horizon) if copies is None else copies
     scale = noise_scale(
         items, horizon, epsilon, delta, copies=copies, law=law, noise=noise, bound=bound
@@ -205,16 +210,13 @@ def run(
     )
     draws = ceil(log(horizon)) if noise == "printed" else horizon.bit_length()
     rate = rate_for(items, horizon, bound) if rate is None else rate
-    bits = seeded_bits(seed, 0)
-    leaders = _RegularisedLeaders(
-        domain, copies, rate, bound, _PaddedTree(copies * items, law, scale, draws, bits)
-    )
+    tree = PaddedTree(copies * items, law, scale, draws, seeded_bits(seed, 0))
+    leaders = _RegularisedLeaders(domain, copies, rate, bound, tree)
     return Played(play_copies(people, function, leaders, block=block), guarantee)
 
 
 def sets_of(domain: Domain, points: Floats, *, seed: int = 0) -> Integers:
-    """A set for every round by public coins of the round, −1 where it has fewer items than it may
-    have.
+    """Round each point to a set, by public coins; rows of smaller sets end with −1.
 
     >>> from discreet.domains import UniformMatroid
     >>> sets_of(UniformMatroid(3, 1), np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])).shape
@@ -231,17 +233,20 @@ def sets_of(domain: Domain, points: Floats, *, seed: int = 0) -> Integers:
     return table
 
 
-class _PaddedTree:
-    """The noise of sums over a tree, always of so many draws: what nodes lack is drawn afresh."""
+class PaddedTree:
+    """The noise of sums over a tree, padded with further draws to the same number for each sum."""
 
     def __init__(self, size: int, law: Law, scale: float, draws: int, bits: RandomBits) -> None:
         generator = bits.floats()
         self._drawn = generator.laplace if law == "laplace" else generator.normal
-        self._size, self._scale, self._draws = size, scale, draws
-        self._tree, self._sums = TreeNoise(size), 0
+        self._size = size
+        self._scale = scale
+        self._draws = draws
+        self._tree = TreeNoise(size)
+        self._sums = 0
 
     def next(self) -> Floats:
-        """The noise of the sum of nothing, and then of one sum after the other."""
+        """Return the noise of the next sum; the first call is for the empty sum."""
         noise = np.zeros(self._size)
         if self._sums:
             noise = self._tree.of_sums(self._of(1))[0]
@@ -257,11 +262,14 @@ class _RegularisedLeaders:
     """K copies of the FTRL template side by side."""
 
     def __init__(
-        self, domain: Domain, copies: int, rate: float, bound: float, tree: _PaddedTree
+        self, domain: Domain, copies: int, rate: float, bound: float, tree: PaddedTree
     ) -> None:
-        self._domain, self._rate, self._bound, self._tree = domain, rate, bound, tree
+        self._domain = domain
+        self._rate = rate
+        self._bound = bound
+        self._tree = tree
         self._losses = np.zeros((copies, domain.items))
-        self._vectors = self._led()
+        self._vectors = self._leaders()
 
     def vectors(self) -> Floats:
         return self._vectors
@@ -271,8 +279,8 @@ class _RegularisedLeaders:
 
     def feed(self, gradients: Floats) -> None:
         self._losses -= gradients
-        self._vectors = self._led()
+        self._vectors = self._leaders()
 
-    def _led(self) -> Floats:
+    def _leaders(self) -> Floats:
         noisy = self._losses + self._tree.next().reshape(self._losses.shape)
         return entropic_leaders(self._domain, -self._rate * noisy)

@@ -1,16 +1,17 @@
 """Entropic leaders: the point of a polytope with the largest ⟨scores, x⟩ − Σ x_i ln x_i.
 
-    Without constraints x_i = e^(score − 1). A set of items that would hold more than it may is
-    given a price, which lowers the scores of its items until it is just full.
+Without constraints x_i = e^(score − 1). A set of items that would exceed its quota gets a price,
+which lowers the scores of its items until the quota holds with equality.
 
 Quotas on groups and one budget   one price per group, by bisection
 Nested quotas                     one price per set, from the narrowest set on
-Any matroid                       the fullest sets one after the other, by linear programs over bases
+Any matroid                       the fullest sets in turn, by linear programs over bases
 
-Runtime     O(60·n) a point under quotas and one budget; at most n linear programs of other matroids
-References  Agarwal, Singh (2017), "The Price of Differential Privacy for Online Learning"; Groenevelt (1991),
-            "Two algorithms for maximizing a separable concave function over a polymatroid feasible
-            region"
+Runtime     O(60·n) per point under quotas and one budget; at most n linear programs for other
+            matroids
+References  Agarwal, Singh (2017), "The Price of Differential Privacy for Online Learning";
+            Groenevelt (1991), "Two algorithms for maximizing a separable concave function over a
+            polymatroid feasible region"
 """
 
 from math import inf, log
@@ -27,44 +28,44 @@ from discreet.optim.rounding import Matroid
 Domain = Matroid | Knapsack
 BISECTIONS = 60
 SMALL = 1e-12
-"""Relative to the largest, what is as good as 0 in a linear program."""
+"""Coordinates below this share of the largest one count as 0 in a linear program."""
 
 
 def entropic_leaders(domain: Domain, scores: Floats) -> Floats:
-    """The points x of P with the largest ⟨scores, x⟩ − Σ x_i ln x_i, one for each row of scores.
+    """Return the points x of P with the largest ⟨scores, x⟩ − Σ x_i ln x_i, one per row of scores.
 
     >>> entropic_leaders(UniformMatroid(2, 1), np.array([[1.0, 1.0], [-9.0, -9.0]])).round(4)
     array([[0.5, 0.5],
            [0. , 0. ]])
     """
-    found = np.zeros_like(scores)
+    points = np.zeros_like(scores)
     if isinstance(domain, Knapsack):
         if len(domain.shares) > 1:
             raise ConfigError(
-                "points of the entropic leader are found for a knapsack with one budget only"
+                f"the entropic leader needs a knapsack with one budget, got {len(domain.shares)}"
             )
         fits = domain.affordable
-        found[:, fits] = _within_budget(scores[:, fits], domain.shares[0, fits], 1.0)
-        return found
+        points[:, fits] = _within_budget(scores[:, fits], domain.shares[0, fits], 1.0)
+        return points
     if isinstance(domain, LaminarMatroid):
         return _within_nests(domain, scores)
     if not isinstance(domain, UniformMatroid | PartitionMatroid):
         return np.array([_within_ranks(domain, row) for row in scores])
     for items, quota in domain.parts:
-        found[:, items] = _within_budget(scores[:, items], np.ones(len(items)), float(quota))
-    return found
+        points[:, items] = _within_budget(scores[:, items], np.ones(len(items)), float(quota))
+    return points
 
 
 def _within_nests(matroid: LaminarMatroid, scores: Floats) -> Floats:
-    """e^(score − 1 − price): from the narrowest set on, the least price in a set is raised until it
-    fits.
+    """Leaders e^(score − 1 − price) under nested quotas: prices rise from the narrowest set on.
 
-    Optimal, because an item's price is then a sum over the sets around it, each counting only if it
-    is full.
+    In each set the least price is raised until the set fits. The result is optimal because the
+    price of an item is then a sum over the sets that contain it, of which only full sets count.
     """
     prices = np.maximum(scores - 1, 0.0)  # no item above 1
     for nest in matroid.nests.values():
-        values, own = scores[:, nest.members] - 1, prices[:, nest.members]
+        values = scores[:, nest.members] - 1
+        own = prices[:, nest.members]
         fits = np.exp(values - own).sum(axis=1) <= nest.quota
         if not nest.quota:
             prices[:, nest.members] = inf
@@ -74,20 +75,20 @@ def _within_nests(matroid: LaminarMatroid, scores: Floats) -> Floats:
             for _ in range(BISECTIONS):
                 middle = (low + high) / 2
                 over = np.exp(values - np.maximum(own, middle[:, None])).sum(axis=1) > nest.quota
-                low, high = np.where(over, middle, low), np.where(over, high, middle)
+                low = np.where(over, middle, low)
+                high = np.where(over, high, middle)
             raised = np.maximum(own, np.where(fits, 0.0, high)[:, None])
             prices[:, nest.members] = raised
     return np.asarray(np.exp(scores - 1 - prices))
 
 
 def _within_ranks(matroid: Matroid, scores: Floats) -> Floats:
-    """The same for any matroid: the set that is fullest at one price keeps it, the rest goes on
-    without it.
+    """Leader under any matroid: the fullest set gets its price and is contracted, then the rest.
 
-    For one price p the point e^(score − 1 − p) is inside if no set S of it exceeds its rank. At the
-    least such p some set is full; what it spans has this price, and is contracted.
+    For one price p the point e^(score − 1 − p) is feasible if no set S exceeds its rank. At the
+    least such p some set is full; the items that it spans get this price and are contracted.
     """
-    found = np.zeros(matroid.items)
+    result = np.zeros(matroid.items)
     left = matroid.extensions([])
     settled: list[int] = []
     while left.any():
@@ -97,18 +98,18 @@ def _within_ranks(matroid: Matroid, scores: Floats) -> Floats:
         cover = largest_cover(matroid, np.where(point > SMALL, point, 0.0), settled)
         price = largest - log(cover.scale)
         if price <= 0:
-            return np.asarray(np.where(left, np.exp(values), found))
+            return np.asarray(np.where(left, np.exp(values), result))
         full = cover.tight.astype(np.float64)
         full[settled] = 2.0
         settled = [item for item in matroid.best(full) if full[item] > 0]
         spanned = left & ~matroid.extensions(settled)
-        found[spanned] = np.exp(values[spanned] - price)
+        result[spanned] = np.exp(values[spanned] - price)
         left = left & ~spanned
-    return found
+    return result
 
 
 def _within_budget(scores: Floats, costs: Floats, budget: float) -> Floats:
-    """min(1, e^(score − 1 − λ·cost)) with the least λ ≥ 0 for which it fits, by bisection."""
+    """Leaders min(1, e^(score − 1 − λ·cost)) with the least feasible λ ≥ 0, by bisection."""
 
     def lowered(price: Floats) -> Floats:
         return np.asarray(np.exp(np.minimum(scores - 1 - price[:, None] * costs, 0.0)))
@@ -117,11 +118,12 @@ def _within_budget(scores: Floats, costs: Floats, budget: float) -> Floats:
     fits = lowered(low) @ costs <= budget
     if fits.all():
         return lowered(low)
-    # With λ = high every item that costs something takes at most budget/n of it.
+    # With λ = high every item with a positive cost takes at most budget/n.
     least = costs[costs > 0].min()
     high = np.maximum(0.0, (scores.max(axis=1) + log(max(2.0, costs.sum() / budget))) / least)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         over = lowered(middle) @ costs > budget
-        low, high = np.where(over, middle, low), np.where(over, high, middle)
+        low = np.where(over, middle, low)
+        high = np.where(over, high, middle)
     return lowered(np.where(fits, 0.0, high))

@@ -1,8 +1,7 @@
-"""A printed algorithm meets a stream of set functions, which may be fixed or answer what was shown
-before.
+"""Runs of a printed algorithm on a stream of set functions, fixed or adaptive.
 
-An arrival is any callable on sorted arrays of items. An adaptive adversary is a callable too: it is
-given all sets shown so far and names the next function, before it knows the next set.
+An arrival is any callable on sorted arrays of items. An adaptive adversary is a callable as well:
+it receives all sets shown so far and returns the next function before it knows the next set.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,34 +14,34 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 
 SetValue = Callable[[Integers], float]
-"""One person's value, or cost, of every set."""
+"""One person's value or cost of a set, as a function of the set."""
 Adversary = Callable[[list[Integers]], SetValue]
 Arrivals = Sequence[SetValue] | Adversary
 
 
 class FromWholeFunctions(Protocol):
-    """Decides on a set, then sees what every set would have been worth."""
+    """An algorithm with full information: it chooses a set, then sees the person's function."""
 
     def act(self) -> Integers:
-        """The set that is shown."""
+        """Choose the set to show."""
 
     def observe(self, function: SetValue) -> None:
-        """What the person thinks of any set."""
+        """Take the person's value of every set."""
 
 
 class FromValues(Protocol):
-    """Decides on a set, then sees what this set was worth."""
+    """An algorithm with bandit feedback: it chooses a set, then sees the value of this set."""
 
     def act(self) -> Integers:
-        """The set that is shown."""
+        """Choose the set to show."""
 
     def observe_value(self, value: float) -> None:
-        """What the person thinks of what was shown."""
+        """Take the person's value of the shown set."""
 
 
 @dataclass(frozen=True)
 class Episode:
-    """Every decision, what it was worth, and what the run promises."""
+    """The sets shown in a run, their values, and the guarantee of the run."""
 
     sets: list[Integers]
     values: Floats
@@ -50,12 +49,12 @@ class Episode:
 
     @property
     def total(self) -> float:
-        """What all sets together were worth."""
+        """Sum of the values of all shown sets."""
         return float(self.values.sum())
 
 
 def value_of(function: SetValue, items: Sequence[int] | Integers) -> float:
-    """What a set is worth; an item counts once."""
+    """Value of a set of items; a repeated item counts once."""
     return float(function(np.unique(np.asarray(items, dtype=np.int64))))
 
 
@@ -67,13 +66,13 @@ def meet(
     *,
     bound: float = 1.0,
 ) -> Episode:
-    """Let an algorithm that promises this meet `horizon` people, one by one.
+    """Run an algorithm with this guarantee on `horizon` people, one by one.
 
-    The learner is told values in units of `bound`.
+    The algorithm observes values in units of `bound`.
     """
     if not callable(arrivals) and len(arrivals) != horizon:
         raise ConfigError(
-            f"there must be one arrival a round, got {len(arrivals)} for {horizon} rounds"
+            f"arrivals must have one entry per round, got {len(arrivals)} for {horizon} rounds"
         )
     sets: list[Integers] = []
     values = np.empty(horizon)

@@ -1,21 +1,23 @@
-"""Slates from whole preferences as printed ("FI-DP"): k ordered private experts, redrawn every
-round.
+"""FI-DP as printed: slates with full information, by k ordered experts redrawn every round.
 
     in round t = 1 … T:
         every copy i = 1 … k draws an item a_i with probability ∝ exp(η · its sum of the item's
-        gains so far) show {a_1, …, a_k} and see f_t, the visitor's value of every set with S =
-        {a_1, …, a_{i−1}}, copy i adds the gain f_t(S + a) − f_t(S) of every item a to its sums
+        gains so far)
+        show {a_1, …, a_k} and see f_t, the visitor's value of every set
+        with S = {a_1, …, a_{i−1}}, copy i adds the gain f_t(S + a) − f_t(S) of every item a to its
+        sums
 
-So an item that an earlier copy has drawn gains 0, copies may draw the same item (it is shown once),
-and the first slate is k independent uniform draws. Here f_t(S) is the chance that the visitor
-clicks something in S.
+An item that an earlier copy has drawn gains 0, copies may draw the same item (it is shown once),
+and the first slate is k independent uniform draws. In `run`, f_t(S) is the probability that the
+visitor clicks an item of S.
 
 Symbols     η the rate, k the slots, T the horizon, f_t a visitor; n items
-Printed     η = ε/(k√(32 T ln(k/δ))): each copy is one of discreet/papers/printed/hedge.py at (ε/k, δ/k)
-            Any private expert may stand in for Hedge: that of
-            discreet/papers/printed/tree_expert.py, at ε/k, makes it pure ε
-Sound       the largest rate that (ε, δ) allows, `sound_rate`; printed is sound too, and far more careful
-Runtime     O(k·n) a redraw, and for every type of visitor in a block
+Printed     η = ε/(k√(32 T ln(k/δ))): each copy is one of discreet/papers/printed/hedge.py at
+            (ε/k, δ/k). Any private expert may replace Hedge: that of
+            discreet/papers/printed/tree_expert.py, at ε/k, makes the algorithm pure ε
+Verdict     private as printed, with more noise than needed (ε = 0.078 where 1 is claimed)
+Sound       the largest rate that (ε, δ) allows, `sound_rate`
+Runtime     O(k·n) per redraw, and per type of visitor in a block
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
             Algorithm 2
 """
@@ -46,7 +48,7 @@ Kind = Literal["hedge", "tree"]
 
 
 def rate(epsilon: float, delta: float, slots: int, horizon: int) -> float:
-    """The printed η = ε/(k√(32 T ln(k/δ))).
+    """Return the printed η = ε/(k√(32 T ln(k/δ))).
 
     >>> f"{rate(1.0, 1e-6, 5, 100_000):.7f}"
     '0.0000285'
@@ -56,10 +58,10 @@ def rate(epsilon: float, delta: float, slots: int, horizon: int) -> float:
 
 @cache
 def epsilon_spent(epsilon: float, delta: float, slots: int, horizon: int) -> float:
-    """What drawing all copies for every visitor, as printed, really costs at this delta.
+    """Return the ε of the printed draws, of all copies for every visitor, at this δ.
 
     A visitor moves a copy's sums by changes in [−1, 1], so a draw has range b = 2η and costs b²/8
-    of zCDP. There are T·k draws: ε²/(64 k ln(k/δ)) in all, whatever the horizon.
+    of zCDP. The T·k draws cost ε²/(64 k ln(k/δ)) in all, for every horizon.
 
     >>> f"{epsilon_spent(1.0, 1e-6, 5, 100_000):.3f}"
     '0.078'
@@ -69,7 +71,9 @@ def epsilon_spent(epsilon: float, delta: float, slots: int, horizon: int) -> flo
 
 
 def sound_rate(epsilon: float, delta: float, slots: int, horizon: int) -> float:
-    """The largest η that (ε, δ) allows: k(T − 1) draws after the free first ones, of range 2η each.
+    """Return the largest η that (ε, δ) allows for the k(T − 1) draws after the first slate.
+
+    Each draw has range 2η; the first slate does not depend on data.
 
     >>> f"{sound_rate(1.0, 1e-6, 5, 100_000):.6f}"
     '0.000312'
@@ -78,7 +82,7 @@ def sound_rate(epsilon: float, delta: float, slots: int, horizon: int) -> float:
 
 
 def regret_bound(items: int, slots: int, horizon: int, eta: float) -> float:
-    """Theorem 6's k(ηT + ln|U|/η), of the (1 − 1/e)-regret.
+    """Bound of Theorem 6 on the (1 − 1/e)-regret: k(ηT + ln|U|/η).
 
     >>> round(regret_bound(100, 5, 100_000, rate(1.0, 1e-6, 5, 100_000)))
     808873
@@ -94,7 +98,7 @@ VERDICT = Verdict(
 
 
 class FiDp:
-    """The algorithm, one round at a time: `act` shows a set, `observe` takes f_t.
+    """FI-DP, one round at a time: `act` returns a set, `observe` takes f_t.
 
     >>> likes_two = lambda chosen: float(np.isin([0, 2], chosen) @ [0.6, 0.4])
     >>> learner = FiDp([HedgeExpert(3, 5.0), HedgeExpert(3, 5.0)], np.random.default_rng(1))
@@ -111,19 +115,17 @@ class FiDp:
         self._drawn: Integers = np.zeros(0, dtype=np.int64)
 
     def act(self) -> Integers:
-        """One item from every copy, in their order."""
+        """Draw one item from every copy, in their order."""
         self._drawn = np.array([copy.draw(self._generator) for copy in self.copies], dtype=np.int64)
         return self._drawn
 
     def observe(self, function: SetValue) -> None:
-        """Copy i is fed f(S + a) − f(S) of every item a, S being what the copies before it have
-        drawn.
-        """
+        """Feed copy i the gains f(S + a) − f(S), where S are the items of the copies before it."""
         for place, copy in enumerate(self.copies):
             copy.feed(self.gains(function, self._drawn[:place]))
 
     def gains(self, function: SetValue, before: Integers) -> Floats:
-        """What every item adds: an item that is there already adds 0."""
+        """Gain of each item on top of the set `before`; an item of the set gains 0."""
         here = value_of(function, before)
         items = range(self._items)
         return np.array([value_of(function, [*before, item]) - here for item in items])
@@ -147,12 +149,9 @@ def play(
     bound: float = 1.0,
     seed: int = 0,
 ) -> Episode:
-    """Every set that the algorithm shows, for any stream of set functions with values in [0,
-    `bound`].
+    """Run FI-DP on a stream of set functions with values in [0, `bound`], fixed or adaptive.
 
-    The stream may be adaptive.
-
-    With expert="tree" it is pure: `delta` is not needed, and printed noise is sound.
+    With expert="tree" the guarantee is pure: `delta` is ignored, and printed noise is sound.
 
     >>> counts = [lambda chosen: len(chosen) / 4] * 10
     >>> episode = play(counts, 4, 2, 10, 1.0, 1e-6)
@@ -176,7 +175,7 @@ def play(
 def _calibrated(
     noise: Noise, epsilon: float, delta: float, slots: int, horizon: int
 ) -> tuple[float, str]:
-    """The rate, and what it promises."""
+    """Return the rate of the draws and their guarantee."""
     eta = (rate if noise == "printed" else sound_rate)(epsilon, delta, slots, horizon)
     return eta, promise(
         noise, epsilon, delta, lambda: epsilon_spent(epsilon, delta, slots, horizon)
@@ -195,17 +194,24 @@ def run(
     seed: int = 0,
     report: Report | None = None,
 ) -> Run:
-    """What the algorithm earns from a world of visitors. `report(visitors)` is called as they pass.
+    """Run FI-DP in a world of visitors and return the value earned over time.
 
-    A slate is kept for `block` visitors: 1 is as printed. A longer block has the same rate and
-    fewer draws: it is faster, at least as private, and as long as there are many blocks it hardly
-    earns less.
+    Parameters
+    ----------
+    block
+        Number of visitors who see the same slate: 1 is as printed. A longer block has the same rate
+        and fewer draws: it is faster, at least as private, and earns hardly less while there are
+        many blocks.
+    report
+        Called with the number of visitors of each piece when the piece is done.
 
+    Examples
+    --------
     >>> world = World.drawn(2000, items=20, seed=1)
-    >>> found = run(world, 3, 1.0, 1e-6, block=10)
-    >>> bool(abs(world.share(found.value, 3)) < 0.2)
+    >>> earned = run(world, 3, 1.0, 1e-6, block=10)
+    >>> bool(abs(world.share(earned.value, 3)) < 0.2)
     True
-    >>> found.guarantee
+    >>> earned.guarantee
     'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
     """
     horizon = len(world.types)
@@ -232,43 +238,42 @@ def _seed(seed: int) -> None:
 
 @compiled
 def _learn(types: Integers, chances: Floats, rate: float, block: int, sums: Floats) -> float:
-    """Some blocks of visitors: draws a slate for each, adds gains to the sums, returns what was
-    earned.
-    """
+    """Play some blocks of visitors: draw a slate per block, update `sums`, return the value."""
     slots, items = sums.shape
     slate = np.empty(slots, np.int64)
     weights = np.empty(items)
-    fresh = np.empty(items)
+    unseen = np.empty(items)
     counts = np.zeros(chances.shape[0], np.int64)
     earned = 0.0
     for first in range(0, types.size, block):
         for slot in range(slots):
             weigh(sums[slot], rate, weights)
             slate[slot] = draw(weights)
-        # Visitors of one type gain the same from the same slate, so each type is met once, with its
-        # count.
+        # Visitors of one type gain the same from the same slate: each type is processed once, with
+        # its count.
         block_types = types[first : first + block]
         for kind in block_types:
             counts[kind] += 1
         for kind in block_types:
             if counts[kind] > 0:
-                earned += _add_gains(chances[kind], counts[kind], slate, sums, fresh)
+                earned += _add_gains(chances[kind], counts[kind], slate, sums, unseen)
                 counts[kind] = 0
     return earned
 
 
 @compiled
 def _add_gains(
-    chances: Floats, visitors: int, slate: Integers, sums: Floats, fresh: Floats
+    chances: Floats, visitors: int, slate: Integers, sums: Floats, unseen: Floats
 ) -> float:
-    """Adds what each item gains on top of the copies before; returns what the slate earned."""
-    fresh[:] = chances
-    missed = 1.0  # the chance that a visitor clicks nothing of what the copies so far have drawn
+    """Add to `sums` each item's gain on top of the earlier copies; return the slate's value.
+
+    `unseen` is scratch space: the click probabilities of the items that are not yet in the slate.
+    """
+    unseen[:] = chances
+    missed = 1.0  # probability that a visitor clicks none of the items drawn so far
     for slot in range(slate.size):
-        for item in range(fresh.size):
-            sums[slot, item] += visitors * missed * fresh[item]
-        missed *= 1 - fresh[slate[slot]]
-        fresh[slate[slot]] = (
-            0.0  # from here on it gains nothing, and shows nothing new if drawn again
-        )
+        for item in range(unseen.size):
+            sums[slot, item] += visitors * missed * unseen[item]
+        missed *= 1 - unseen[slate[slot]]
+        unseen[slate[slot]] = 0.0  # a drawn item gains nothing more, even if drawn again
     return visitors * (1 - missed)

@@ -1,12 +1,13 @@
-"""Which arm, given the context, as printed (Algorithm 3): recursive Frank–Wolfe, one private copy
-an arm.
+"""GLM bandit as printed (Algorithm 3): contextual arms by one private Frank–Wolfe copy per arm.
 
     warm up: for each arm i = 1 … K in turn, t_0 times:
         play arm i and see the reward r; the arm takes its next step with the sample (X, r)
     in round t = K·t_0 + 1 … T:
-        K̂ = {i : ζ(X·θ_{t_0,i}) > max_j ζ(X·θ_{t_0,j}) − h_sub/2}, which the warm-up does not rule
-        out play the arm a in K̂ with the largest ζ(X·θ_a) and see the reward r arm a takes step t
-        with the sample (X, r), every other arm with the synthetic sample (0, ζ(0))
+        K̂ = {i : ζ(X·θ_{t_0,i}) > max_j ζ(X·θ_{t_0,j}) − h_sub/2}, the arms that the warm-up does
+        not rule out
+        play the arm a in K̂ with the largest ζ(X·θ_a) and see the reward r
+        arm a takes step t with the sample (X, r), every other arm with the synthetic sample
+        (0, ζ(0))
     step s with a sample (x, r) (Algorithm 2), where ∇f(θ) = (ζ(x·θ) − r)·x:
         d_1 = ∇f(θ_1), and then d_s = ∇f(θ_s) + (1 − 1/(s + 1))(d_{s−1} − ∇f(θ_{s−1}))
         v_s = the corner v of the l_1 ball with the least ⟨d_s, v⟩ + Laplace noise
@@ -14,21 +15,22 @@ an arm.
 
 A synthetic sample has no gradient: its step only shrinks d. With 1 < p ≤ 2 the steps are those of
 Algorithm 1: d_s is a noisy sum over a tree, divided by s + 1, and v_s has the least ⟨d_s, v⟩ in the
-l_p ball. With the identity link a reward is taken as r − ½, since ζ(0) = 0 leaves no room for an
+l_p ball. With the identity link a reward counts as r − ½, since ζ(0) = 0 leaves no room for an
 offset.
 
-Symbols     X the context, ‖X‖_∞ ≤ M; ζ the link, ζ′ ≤ β; θ_i an arm's coefficients, in a ball of diameter D;
-            ‖∇f‖ ≤ L; t_0 the warm-up; h_sub the gap; K arms, d features, T the horizon
-Printed     scale 4D(βD + L)√(ln T · ln(1/δ))/(ε√s) of the noise of a corner; t_0 = ln(dT)·ln T/ε² by order
-Verdict     for replace-one neighbours rewards need a bound (here they are clipped), and the "t-th step" of
-            line 17, taken by an arm with t_0 + t − K·t_0 samples, leaves the people of the warm-up
-            with K times the weight of the proof; the first branch d_1 = ∇f doubles the first
-            person's if L > βD What the text proves of it is in
-            discreet/papers/printed/glm_theory.py.
-Sound       noise="sound" covers all this: discreet/papers/printed/glm_steps.py says why
-Runtime     O(K·d) a round, or a block; memory O(K·d)
-References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
-            Dimensional Online Decision Making", Algorithms 1 to 3
+Symbols     X the context, ‖X‖_∞ ≤ M; ζ the link, ζ′ ≤ β; θ_i an arm's coefficients, in a ball of
+            diameter D; ‖∇f‖ ≤ L; t_0 the warm-up; h_sub the gap; K arms, d features, T the horizon
+Printed     scale 4D(βD + L)√(ln T · ln(1/δ))/(ε√s) of the noise of a corner;
+            t_0 = ln(dT)·ln T/ε² by order. The theorems are in
+            discreet/papers/printed/glm_theory.py
+Verdict     not private as printed: for replace-one neighbours rewards need a bound (here they are
+            clipped), and the "t-th step" of line 17, taken by an arm with t_0 + t − K·t_0 samples,
+            leaves the people of the warm-up with K times the weight of the proof; the first branch
+            d_1 = ∇f doubles the weight of the first person if L > βD
+Sound       rates and noise that cover all of this, derived in discreet/papers/printed/glm_steps.py
+Runtime     O(K·d) per round or block; memory O(K·d)
+References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in
+            High Dimensional Online Decision Making", Algorithms 1 to 3
 """
 
 from dataclasses import dataclass
@@ -61,15 +63,17 @@ from discreet.simulate.problems.contexts import Link, World
 VERDICT = Verdict(
     private=False,
     text="after the warm-up line 17 runs step t with t_0 + t − K·t_0 samples, so people of the "
-    "warm-up "
-    "weigh K times what the printed noise covers; rewards need a bound",
+    "warm-up weigh K times what the printed noise covers; rewards need a bound",
     epsilon=epsilon_of_warm_up(5, 186, 100_000, 1.0, 1e-6),
 )
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the algorithm must know of people beforehand: no feature exceeds M (`context_bound`)."""
+    """Public facts about the people: numbers of features and arms, and bounds of contexts.
+
+    No feature exceeds M (`context_bound`); `context_length` bounds the l_2 length of a context.
+    """
 
     features: int
     arms: int
@@ -81,7 +85,7 @@ class Shape:
 
 
 class GlmBandit:
-    """Algorithm 3 (see the head of this file), with sound noise or as printed, for `play`.
+    """Algorithm 3 of the module's docstring, with sound noise, as printed or without noise.
 
     A person adds g = (s + l)·∇f(θ_s) − (s + l − 1)·∇f(θ_{s−1}) to their arm's sum in its step s,
     and d_s is that sum over s + l. As printed l = 1, which counts θ_0's gradient once too often;
@@ -90,21 +94,24 @@ class GlmBandit:
     Parameters
     ----------
     world
-        What it says of contexts and arms is used, nothing else.
+        Source of the numbers of features and arms and of the bounds of contexts; nothing else of it
+        is used.
     noise
-        "sound"; "printed"; or "none", which is the printed algorithm without any. `guarantee` says
-        what it promises.
+        "sound", "printed", or "none": the printed algorithm without noise. `guarantee` states the
+        privacy of the run.
+    p, radius
+        An arm's coefficients lie in the l_p ball of this radius, D/2.
     warm_up
-        t_0; the printed order is `printed_warm_up_by_order`.
+        t_0; by default the printed order, `printed_warm_up_by_order`.
     gap
         h_sub.
-    radius
-        D/2: an arm's coefficients are at most so long in the l_p norm.
     block
-        How many people make a step, with sound noise.
+        Number of people per step, with sound noise.
     clip
-        The bound of everybody's g, with sound noise.
+        Bound of each person's g, with sound noise.
 
+    Examples
+    --------
     >>> from discreet.simulate.problems.contexts import SparseWorld
     >>> from discreet.simulate.problems.contextual import play
     >>> world = SparseWorld.drawn(10, seed=1)
@@ -143,9 +150,14 @@ class GlmBandit:
         self.warm_up = min(order if warm_up is None else warm_up, horizon // world.arms)
         self.arms = world.arms
         self.clock = 0
-        self.coefficients, self.directions, self._before, self._aggregate, self._known = np.zeros(
-            (5, world.arms, world.features)
-        )
+        shape = (world.arms, world.features)
+        self.coefficients = np.zeros(shape)
+        """θ_s of every arm."""
+        self.directions = np.zeros(shape)
+        """d_s of every arm."""
+        self._before = np.zeros(shape)
+        self._aggregate = np.zeros(shape)
+        self._warmed_up = np.zeros(shape)
         self._block = block
         self._logistic = link == "logistic"
         self._tolerance = gap / 2
@@ -154,66 +166,65 @@ class GlmBandit:
         self._as_algorithm_2 = noise != "sound" and p == 1
         self._ball = LpBall(world.features, p, radius)
         self._generator = np.random.default_rng([seed, 3])
-        steps = max(1, (self.warm_up + horizon - world.arms * self.warm_up) // block)
         constants = _constants(world, p, radius, link)
         spent = 0.0
         self.corners: Corners
         if noise == "sound":
-            rho = Privacy(epsilon, delta).budget.rho
-            self.corners = (
-                SoundCorners(rho, clip, block, steps)
-                if p == 1
-                else SoundTree(self._ball, world.arms, rho, clip, block, steps, seed)
-            )
+            self.corners = self._sound_corners(horizon, Privacy(epsilon, delta), clip, seed)
         elif p == 1:
             scale = printed_scale(1, constants.reach, 2 * radius, horizon, epsilon, delta)
             self.corners = PrintedCorners(scale if noise == "printed" else 0.0)
-            louder = max(
-                1.0, 2 * constants.lipschitz / constants.reach
-            )  # an arm's first person, if L > βD
-            spent = epsilon_of_warm_up(world.arms, self.warm_up, horizon, louder * epsilon, delta)
+            spent = _epsilon_as_printed(
+                constants, world.arms, self.warm_up, horizon, epsilon, delta
+            )
         else:
             kappa = corrected_regularity(p, world.features).kappa
             deviation = printed_deviation(kappa, constants.reach, horizon, epsilon, delta)
-            self.corners = PrintedTree(
-                self._ball, world.arms, deviation if noise == "printed" else 0.0, seed
-            )
+            drawn = deviation if noise == "printed" else 0.0
+            self.corners = PrintedTree(self._ball, world.arms, drawn, seed)
             spent = epsilon_spent(kappa, constants.reach, deviation, horizon, delta)
         self.guarantee = promise(
             noise, epsilon, delta, lambda: spent, accepted=get_args(AnyNoise), notion="joint DP"
         )
 
+    def _sound_corners(self, horizon: int, privacy: Privacy, clip: float, seed: int) -> Corners:
+        """Return the corners with sound noise for all steps that an arm may take."""
+        rho = privacy.budget.rho
+        samples = self.warm_up + horizon - self.arms * self.warm_up
+        steps = max(1, samples // self._block)
+        if self._ball.p == 1:
+            return SoundCorners(rho, clip, self._block, steps)
+        return SoundTree(self._ball, self.arms, rho, clip, self._block, steps, seed)
+
     @property
     def warming_up(self) -> bool:
-        """Whether arms are played in turn."""
+        """Whether the warm-up, in which arms are played one after the other, still lasts."""
         return self.clock < self.arms * self.warm_up
 
     @property
     def taking_steps(self) -> range:
-        """The arms that get a sample, real or synthetic: the one in turn, and after the warm-up
-        all.
-        """
+        """The arms that get a sample, real or synthetic: one during the warm-up, then all."""
         if not self.warming_up:
             return range(self.arms)
-        turn = self.clock // self.warm_up
-        return range(turn, turn + 1)
+        arm = self.clock // self.warm_up
+        return range(arm, arm + 1)
 
     @property
     def samples(self) -> int:
-        """How many samples these arms have had."""
+        """Number of samples that each of these arms has had."""
         if self.warming_up:
             return self.clock % self.warm_up
         return self.warm_up + self.clock - self.arms * self.warm_up
 
     @property
     def step(self) -> int:
-        """Which step comes next: in line 17 it is the round's number, whatever an arm's samples."""
+        """Number of the next step; in line 17 it is the number of the round."""
         if self._as_algorithm_2 and not self.warming_up:
             return self.clock + 1
         return self.samples // self._block + 1
 
     def pass_through(self, contexts: Floats, rewards: Floats) -> Integers:
-        """The arms that are played, one person after the other."""
+        """Play all people in their order and return their arms."""
         arms = np.empty(len(contexts), dtype=np.int64)
         first = 0
         while first < len(contexts):
@@ -224,7 +235,7 @@ class GlmBandit:
         return arms
 
     def _pass_through(self, contexts: Floats, rewards: Floats, arms: Integers) -> None:
-        """The same within an arm's turn, or after all turns."""
+        """Play people who all come during one arm's warm-up, or all after the warm-up."""
         taking = self.taking_steps
         in_block = self.samples % self._block
         steps = self.step + np.arange((in_block + len(arms)) // self._block, dtype=np.float64)
@@ -235,13 +246,13 @@ class GlmBandit:
             (taking.start, taking.stop, self.step, in_block, self._block, self._lag),
             (self.warming_up, self._as_algorithm_2, self._logistic, self._ball.p > 1),
             (self._tolerance, self._bound, self.corners.clip, self._ball.radius, self._ball.dual),
-            (self.coefficients, self._before, self.directions, self._aggregate, self._known),
+            (self.coefficients, self._before, self.directions, self._aggregate, self._warmed_up),
             (self.corners.kind, self.corners.strengths(steps), self.corners.noise(taking, steps)),
             self._generator,
         )
         self.clock += len(arms)
         if self.clock == self.arms * self.warm_up:
-            self._known[:] = self.coefficients
+            self._warmed_up[:] = self.coefficients
 
 
 @checked
@@ -255,11 +266,18 @@ def play(
     seed: int = 0,
     **settings: Any,
 ) -> Played:
-    """The arm of every person, for any stream: a context and what each arm would bring, one row per
-    person.
+    """Run Algorithm 3 on a stream and return the arm of every person.
 
-    Only the reward of the arm that is played is looked at. `settings` are those of `GlmBandit`.
+    Parameters
+    ----------
+    contexts, rewards
+        One row per person: the context, and the reward of each arm. Only the reward of the played
+        arm is read.
+    settings
+        Further settings of `GlmBandit`.
 
+    Examples
+    --------
     >>> contexts = np.random.default_rng(1).uniform(-1, 1, size=(400, 3))
     >>> rewards = 0.5 + 0.5 * np.stack([contexts[:, 0], -contexts[:, 0]], axis=1)
     >>> arms = play(contexts, rewards, 1e5, 1e-6, warm_up=50).decisions
@@ -276,13 +294,19 @@ def play(
 
 
 AT_ONCE = 1024
-"""So many rounds have their noise drawn together."""
+"""Number of rounds whose noise is drawn together."""
+
+
+def _epsilon_as_printed(
+    constants: Constants, arms: int, warm_up: int, horizon: int, epsilon: float, delta: float
+) -> float:
+    """Return the ε of the printed noise in l_1, for the person on whom it protects least."""
+    first_person = max(1.0, 2 * constants.lipschitz / constants.reach)  # above 1 if L > βD
+    return epsilon_of_warm_up(arms, warm_up, horizon, first_person * epsilon, delta)
 
 
 def _constants(world: World | Shape, p: float, radius: float, link: Link) -> Constants:
-    """L, β and D, with β the smoothness in the l_p norm: ζ′ ≤ 1 (logistic: ¼) times ‖x‖_q², its
-    dual.
-    """
+    """Return L, β and D; the smoothness β in l_p is ζ′ ≤ 1 (logistic: ¼) times ‖x‖_q²."""
     length: float = world.context_bound * world.features ** (1 - 1 / p)
     if p == 2 and world.context_length is not None:
         length = world.context_length

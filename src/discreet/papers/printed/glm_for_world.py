@@ -1,4 +1,4 @@
-"""GLM bandit with the settings that a world asks for: as printed, and with sound noise."""
+"""The GLM bandit with settings that suit a simulated world: as printed, and with sound noise."""
 
 from typing import Any
 
@@ -13,9 +13,7 @@ from discreet.simulate.problems.contexts import LinearWorld, World
 def as_printed(
     world: World, horizon: int, *privacy: float, noise: AnyNoise = "printed", **settings: Any
 ) -> GlmBandit:
-    """Return the published algorithm, which knows the link and the l_1 length of the
-    coefficients.
-    """
+    """Return the published algorithm with the world's link and l_1 length of coefficients."""
     if isinstance(world, LinearWorld):
         settings.setdefault("link", world.link)
         settings.setdefault("radius", float(np.abs(world.coefficients).sum(axis=1).max()))
@@ -32,7 +30,7 @@ def with_sound_noise(
     gap: float = 2.0,
     **settings: Any,
 ) -> GlmBandit:
-    """Return it with sound noise, steps on blocks, and a warm-up that is a share of all rounds."""
+    """Return the algorithm with sound noise, steps on blocks, and a share of rounds as warm-up."""
     settings["warm_up"] = int(share * horizon / world.arms)
     settings["block"] = max(1, horizon // blocks)
     return as_printed(world, horizon, *privacy, noise="sound", clip=clip, gap=gap, **settings)

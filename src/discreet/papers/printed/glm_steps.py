@@ -1,7 +1,6 @@
-"""Steps of the printed bandit: how a corner is found, privately or not, and the loop over people,
-compiled.
+"""Steps of the printed GLM bandit: the choice of a corner, and the compiled loop over people.
 
-Algorithm 3 is in discreet/papers/printed/glm_bandit.py. Noise is in floating point: for simulation
+Algorithm 3 is in discreet/papers/printed/glm_bandit.py. Noise is in floating point, for simulation
 only.
 """
 
@@ -20,20 +19,18 @@ from discreet.release.randomness import seeded_bits
 
 
 class Corners:
-    """How v_s is found: `kind` says by which rule, `strengths` how strongly, `noise` what is
-    added to d.
-    """
+    """Choice of the corner v_s: the rule (`kind`), its `strengths`, and the `noise` added to d."""
 
     kind: int
     clip: float
-    """Of everybody's g."""
+    """Bound of each person's g."""
 
     def strengths(self, steps: Floats) -> Floats:
-        """One number a step."""
+        """Scale, rate or divisor of the rule, one number per step."""
         raise NotImplementedError
 
     def noise(self, arms: range, steps: Floats) -> Floats:
-        """One row of numbers for every arm and step, or none at all."""
+        """Noise of d, one row per arm and step; empty if the rule draws its own noise."""
         return np.zeros((len(arms), 0, 0))
 
 
@@ -43,35 +40,33 @@ LAPLACE, EXPONENTIAL, GIVEN = range(3)
 
 @dataclass(frozen=True)
 class PrintedCorners(Corners):
-    """Report-noisy-max over the 2d corners of the l_1 ball, with Laplace noise of the printed
-    scale, or 0.
-    """
+    """Report-noisy-max over the 2d corners of the l_1 ball, with the printed Laplace noise or 0."""
 
     first_scale: float
     kind = LAPLACE
     clip = inf
 
     def strengths(self, steps: Floats) -> Floats:
-        """The scale of the noise."""
+        """Scale of the Laplace noise of each step."""
         return self.first_scale / np.sqrt(steps)
 
 
 @dataclass(frozen=True)
 class SoundCorners(Corners):
-    """The exponential mechanism over the 2d corners, at a rate that falls with the root of the
-    step.
+    """The exponential mechanism over the 2d corners; its rate falls with the root of the step.
 
-    Everybody's g (see `GlmBandit`) is clipped to ±C in every coordinate; S = Σg over an arm's
+    Each person's g (see `GlmBandit`) is clipped to ±C in every coordinate; S = Σg over an arm's
     people, and the corners ±e_j have the scores ∓S_j. A person who is replaced
 
-        and plays the same arm  moves S_j by at most 2C, so scores by changes within [−2C, 2C]: a range of 4C
-        and plays another arm   moves two arms' S_j by at most C each: twice a range of 2C
+        and plays the same arm  moves S_j by at most 2C, so scores by changes within [−2C, 2C]:
+                                a range of 4C
+        and plays another arm   moves S_j of two arms by at most C each: twice a range of 2C
 
     so a draw at rate λ costs (4Cλ)²/8 = 2C²λ² of zCDP in the first case and 2·(2Cλ)²/8 = C²λ² in
     the second: the first covers both, and there is no factor K. People stay in S, so the rates λ_r
-    of an arm's R draws have Σ 2C²λ_r² = ρ; they are λ_r² = ρ·w_r/(2C²Σw) with w_r = 1/r. Which arm
-    somebody plays depends on what was drawn before and on their own context: all of this holds
-    given the draws before (joint DP).
+    of an arm's R draws have Σ 2C²λ_r² = ρ; they are λ_r² = ρ·w_r/(2C²Σw) with w_r = 1/r. The arm
+    that a person plays depends on the earlier draws and on their own context: all of this holds
+    conditional on the earlier draws (joint DP).
     """
 
     rho: float
@@ -81,19 +76,21 @@ class SoundCorners(Corners):
     kind = EXPONENTIAL
 
     def rates(self, steps: Floats) -> Floats:
-        """λ_r of some steps r."""
+        """Rates λ_r of these steps r."""
         total = np.sum(1 / np.arange(1, self.draws + 1))
         return np.asarray(np.sqrt(self.rho / (2 * total * steps)) / self.clip, dtype=np.float64)
 
     def strengths(self, steps: Floats) -> Floats:
-        """Of d, which is S over as many people as the steps have had."""
+        """Rates for d, which is S divided by the number of people in the steps so far."""
         if steps.size and steps[-1] > self.draws:
-            raise ConfigError(f"the rates are for {self.draws} draws an arm: the horizon is over")
+            raise ConfigError(
+                f"all {self.draws} draws per arm have been made: set a larger horizon"
+            )
         return self.rates(steps) * self.block * steps
 
 
 class PrintedTree(Corners):
-    """Algorithm 1: every arm's sum of g has the printed generalised Gaussian noise of a tree."""
+    """Corners of Algorithm 1: each arm's sum of g has the printed tree noise."""
 
     kind = GIVEN
     clip = inf
@@ -105,11 +102,11 @@ class PrintedTree(Corners):
         self._trees = [TreeNoise(ball.dimension) for _ in range(arms)]
 
     def strengths(self, steps: Floats) -> Floats:
-        """What the noise of a sum is divided by."""
+        """Divisors of the noise of the sums."""
         return steps + 1
 
     def noise(self, arms: range, steps: Floats) -> Floats:
-        """That of the next sums of these arms."""
+        """Noise of the next sums of these arms."""
         return np.array([self._trees[arm].of_sums(self._nodes(arm, len(steps))) for arm in arms])
 
     def _nodes(self, arm: int, count: int) -> Floats:
@@ -122,11 +119,11 @@ class PrintedTree(Corners):
 
 
 class SoundTree(PrintedTree):
-    """The same with Gaussian noise, for g that is clipped to length C in l_2.
+    """Corners of Algorithm 1 with sound Gaussian noise, for g clipped to length C in l_2.
 
-    A person who is replaced moves one arm's sum by at most 2C, or two arms' by at most C each: √2·C
-    together, which is less. A term is in at most R.bit_length() of the nodes of R sums: σ =
-    2C√(R.bit_length()/(2ρ)).
+    A person who is replaced moves one arm's sum by at most 2C, or two arms' sums by at most C each:
+    √2·C together, which is less. A term is in at most R.bit_length() of the nodes of R sums:
+    σ = 2C√(R.bit_length()/(2ρ)).
     """
 
     def __init__(
@@ -137,7 +134,7 @@ class SoundTree(PrintedTree):
         self._block = block
 
     def strengths(self, steps: Floats) -> Floats:
-        """What the noise of a sum is divided by."""
+        """Divisors of the noise of the sums."""
         return self._block * steps
 
     def _nodes(self, arm: int, count: int) -> Floats:
@@ -161,11 +158,14 @@ def take_rounds(
     corners: tuple[int, Floats, Floats],
     generator: np.random.Generator,
 ) -> None:
-    """The loop of the algorithm, for people who come while the same arms take steps."""
+    """Play people who come while the same arms take steps: the loop of Algorithm 3.
+
+    `arms` and the arrays of `state` are written in place.
+    """
     first_arm, last_arm, step, in_block, block, lag = counts
     warming_up, as_algorithm_2, logistic, euclidean = flags
     tolerance, bound, clip, radius, dual = sizes
-    here, before, directions, aggregate, known = state
+    here, before, directions, aggregate, warmed_up = state
     kind, strengths, noise = corners
     features = here.shape[1]
     row = np.empty(features)
@@ -175,12 +175,11 @@ def take_rounds(
         if warming_up:
             arms[person] = first_arm
         else:
-            best_arms(
-                contexts[person : person + 1], known, here, tolerance, logistic, arms[person:]
-            )
+            context = contexts[person : person + 1]
+            best_arms(context, warmed_up, here, tolerance, logistic, arms[person:])
         arm = arms[person]
         weight = step + lag
-        # The printed d_1 = ∇f(θ_1) has nothing to take off for θ_0, which is the same point.
+        # The printed d_1 = ∇f(θ_1) subtracts nothing for θ_0, which is the same point.
         weight_before = 0 if as_algorithm_2 and step == 1 else weight - 1
         for place in range(features):
             row[place] = min(bound, max(-bound, contexts[person, place]))
@@ -215,14 +214,19 @@ def take_rounds(
 
 @compiled
 def best_arms(
-    contexts: Floats, known: Floats, here: Floats, tolerance: float, logistic: bool, arms: Integers
+    contexts: Floats,
+    warmed_up: Floats,
+    here: Floats,
+    tolerance: float,
+    logistic: bool,
+    arms: Integers,
 ) -> None:
-    """Of the arms that are within the tolerance of the best known one, the best."""
+    """Write each person's best arm among those within the tolerance of the warm-up's best arm."""
     values = np.empty(here.shape[0])
     for person in range(contexts.shape[0]):
         most = -np.inf
         for arm in range(values.size):
-            values[arm] = _linked(_product(contexts[person], known[arm]), logistic)
+            values[arm] = _linked(_product(contexts[person], warmed_up[arm]), logistic)
             most = max(most, values[arm])
         highest = -np.inf
         for arm in range(values.size):
@@ -248,7 +252,7 @@ def _linked(margin: float, logistic: bool) -> float:
 
 @compiled
 def _add_clipped(slope: float, row: Floats, clip: float, euclidean: bool, total: Floats) -> None:
-    """Add slope · row, clipped in its length or in every coordinate."""
+    """Add slope · row to `total`, clipped in its length or in every coordinate."""
     if euclidean:
         length = abs(slope) * np.sqrt(_product(row, row))
         if length > clip:
@@ -267,18 +271,16 @@ def _draw_corner(
     generator: np.random.Generator,
     corner: Floats,
 ) -> None:
-    """±radius·e_j with the least noisy product with the direction."""
+    """Write into `corner` the ±radius·e_j with the least noisy product with the direction."""
     features = direction.size
     least = np.inf
     chosen = 0
     for number in range(2 * features):
-        product = (
-            direction[number % features] if number < features else -direction[number % features]
-        )
+        place = number % features
+        product = direction[place] if number < features else -direction[place]
         if kind == EXPONENTIAL:
-            value = strength * product + np.log(
-                -np.log(generator.random())
-            )  # minus a Gumbel variable
+            minus_gumbel = np.log(-np.log(generator.random()))
+            value = strength * product + minus_gumbel
         else:
             value = radius * product
             if strength > 0:
@@ -293,14 +295,14 @@ def _draw_corner(
 
 @compiled
 def _laplace(uniform: float) -> float:
-    """A Laplace variable from one that is uniform on [−½, ½)."""
+    """Return a Laplace variable from one that is uniform on [−½, ½)."""
     size: float = -np.log(1 - 2 * abs(uniform))
     return size if uniform > 0 else -size
 
 
 @compiled
 def _corner_of_ball(direction: Floats, radius: float, dual: float, corner: Floats) -> None:
-    """The point of the l_p ball with the least product with the direction, for p > 1."""
+    """Write into `corner` the point of the l_p ball, p > 1, with the least product."""
     largest = 0.0
     for place in range(direction.size):
         largest = max(largest, abs(direction[place]))

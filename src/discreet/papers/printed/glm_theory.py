@@ -1,8 +1,9 @@
-"""What is proved of the printed bandit (discreet/papers/printed/glm_bandit.py), with all its
-constants.
+"""Theorems about the printed GLM bandit, with all their constants.
 
-References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
-            Dimensional Online Decision Making", Section 4 and Appendix B
+The algorithm is in discreet/papers/printed/glm_bandit.py.
+
+References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in
+            High Dimensional Online Decision Making", Section 4 and Appendix B
 """
 
 from dataclasses import dataclass
@@ -16,8 +17,7 @@ from discreet.papers.printed.streaming_frank_wolfe_l1 import printed_scale
 
 
 def printed_warm_up_by_order(features: int, horizon: int, epsilon: float) -> int:
-    """The printed t_0 = ln(dT)·ln T/ε² pulls of each arm, without the constants that the order
-    hides.
+    """Return the printed order of t_0, ln(dT)·ln T/ε² pulls per arm, with 1 for its constant.
 
     >>> printed_warm_up_by_order(100, 100_000, 1.0)
     186
@@ -28,8 +28,7 @@ def printed_warm_up_by_order(features: int, horizon: int, epsilon: float) -> int
 def printed_warm_up_by_theorem(
     features: int, horizon: int, epsilon: float, delta: float = 1e-6
 ) -> float:
-    """The least t_0 that Theorem 4.8's proof and Lemma B.3 allow, in a world as kind as can be
-    (`Theory`).
+    """Return the least t_0 of Theorem 4.8's proof and Lemma B.3, in the kindest world (`Theory`).
 
     >>> printed_warm_up_by_theorem(100, 100_000, 1.0) > 5e7 > 100_000
     True
@@ -40,11 +39,11 @@ def printed_warm_up_by_theorem(
 def epsilon_of_warm_up(
     arms: int, warm_up: int, horizon: int, epsilon: float, delta: float
 ) -> float:
-    """What a person of the warm-up is really given, if steps are numbered as in line 17.
+    """Return the ε for a person of the warm-up, if steps are numbered as in line 17.
 
-    After t_0 steps of an arm they weigh 1/(t_0 + 1) in its d, and then (K·t_0 + 1)/((t_0 + 1)(t +
-    1)) in round t; noise is that of step t. A draw is ε_t-private with ε_t = ε√t·weight/(2√(ln
-    T·ln(1/δ))), as in the proof, whose weight is 1/(t + 1).
+    After t_0 steps of an arm the person has weight 1/(t_0 + 1) in its d, and then weight
+    (K·t_0 + 1)/((t_0 + 1)(t + 1)) in round t, with the noise of step t. A draw is ε_t-private with
+    ε_t = ε√t·weight/(2√(ln T·ln(1/δ))), as in the proof, whose weight is 1/(t + 1).
 
     >>> [round(epsilon_of_warm_up(arms, 186, 100_000, 1.0, 1e-6), 2) for arms in (1, 5, 20)]
     [0.56, 2.08, 7.89]
@@ -60,13 +59,12 @@ def epsilon_of_warm_up(
 
 @dataclass(frozen=True)
 class Theory:
-    """The bounds of the text's Section 4 with all their constants, in a world as kind as can be by
-    default.
+    """The bounds of the text's Section 4 with all constants; the default world is the kindest.
 
-    Two steps of its proofs need more. Assumption 4.3 makes the loss strongly convex in l_2; in l_1,
-    as Lemma B.3 has it, λ would have to be divided by d, and the regret is not logarithmic in d.
-    And γ, how far θ* is from the boundary, at most D/2, has to be at least 3·G_1/(2√2·μ), which is
-    an assumption.
+    Two steps of the proofs need more. Assumption 4.3 makes the loss strongly convex in l_2; in l_1,
+    as in Lemma B.3, λ would have to be divided by d, and the regret is not logarithmic in d.
+    Furthermore γ, the distance of θ* from the boundary, at most D/2, has to be at least
+    3·G_1/(2√2·μ), which is an assumption.
 
     >>> kind = Theory(100, 100_000, 1.0, 1e-6)
     >>> [f"{name}: {least:.0e}" for name, least in kind.least_warm_ups.items() if least > 100_000]
@@ -86,7 +84,7 @@ class Theory:
     flattest: float = 1.0
     """μ ≤ ζ′"""
     lipschitz: float = 1.0
-    """L, and G, how far a gradient is from its mean"""
+    """L, and G, the distance of a gradient from its mean"""
     eigenvalue: float = 1.0
     """λ of Assumption 4.3"""
     chance: float = 1.0
@@ -96,12 +94,10 @@ class Theory:
     gap: float = 1.0
     """h_sub"""
     alpha: float = 0.05
-    """The chance that a bound fails"""
+    """Probability that a bound fails"""
 
     def warm_up_error(self, alpha: float) -> float:
-        """C_sc(α) of Lemma B.2, without the γ of Theorem 3.13: ‖θ − θ*‖₁ ≤ C_sc/√t in the
-        warm-up.
-        """
+        """C_sc(α) of Lemma B.2 without the γ of Theorem 3.13: ‖θ − θ*‖₁ ≤ C_sc/√t in warm-up."""
         d, n = self.features, self.horizon
         reach = self.steepest * self.diameter + self.lipschitz
         sampling = 8 * self.diameter * reach * sqrt(log(8 * d * n / alpha))
@@ -113,14 +109,8 @@ class Theory:
     @property
     def drift(self) -> float:
         """G_1."""
-        return (
-            2
-            * self.steepest
-            * self.diameter**2
-            * self.context_bound
-            * self.margin
-            / sqrt(self.flattest)
-        )
+        product = 2 * self.steepest * self.diameter**2 * self.context_bound * self.margin
+        return product / sqrt(self.flattest)
 
     @property
     def excess(self) -> float:
@@ -135,26 +125,28 @@ class Theory:
         return max(quick, self.eigenvalue * self.steepest * self.flattest * known**2)
 
     def regret_bound(self, warm_up: float) -> float:
-        """Theorem 4.9: t_0 + νM²β²C_in ln T + 2Mβ√(C_in ln T ln(4/α)), with the ν of its proof.
+        """Bound of Theorem 4.9, t_0 + νM²β²C_in ln T + 2Mβ√(C_in ln T ln(4/α)), with its proof's ν.
 
-        K·t_0 rounds warm up; it counts t_0.
+        The warm-up takes K·t_0 rounds, of which the bound counts t_0. The largest regret here is
+        10⁵:
 
-        >>> f"{Theory(100, 100_000, 1.0, 1e-6).regret_bound(186):.0e}"       # there are 10⁵ to lose
+        >>> f"{Theory(100, 100_000, 1.0, 1e-6).regret_bound(186):.0e}"
         '7e+09'
         """
         gain = self.context_bound * self.steepest
         spent = self.excess * log(self.horizon)
-        return (
-            warm_up + self.margin * gain**2 * spent + 2 * gain * sqrt(spent * log(4 / self.alpha))
-        )
+        spread = 2 * gain * sqrt(spent * log(4 / self.alpha))
+        return warm_up + self.margin * gain**2 * spent + spread
 
     @cached_property
     def least_warm_ups(self) -> dict[str, float]:
-        """What the end of Appendix B.1 and Lemma B.3 ask of t_0, each by the name that it has
-        there.
-        """
-        d, n, beta, bound = self.features, self.horizon, self.steepest, self.context_bound
-        diameter, failing = self.diameter, self.alpha / (2 * self.horizon)
+        """Lower bounds of t_0 at the end of Appendix B.1 and in Lemma B.3, by their names there."""
+        d = self.features
+        n = self.horizon
+        beta = self.steepest
+        bound = self.context_bound
+        diameter = self.diameter
+        failing = self.alpha / (2 * self.horizon)
         logarithm = log(d * n / self.alpha)
         known = self.warm_up_error(self.alpha)
         first = self.drift

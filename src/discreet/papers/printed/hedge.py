@@ -1,4 +1,4 @@
-"""Private experts as printed: one action a round, drawn by the exponential mechanism.
+"""Hedge as printed: private experts, one action per round by the exponential mechanism.
 
     in round t = 1 … T:
         draw action a with probability ∝ exp(η · sum of its gains so far)
@@ -6,7 +6,9 @@
 
 Symbols     η the rate, T the horizon, g_t a row of `gains`
 Printed     η = ε/√(32 T ln(1/δ)) and a draw every round
-Sound       the largest rate that (ε, δ) allows, `sound_rate`; printed is sound too, and far more careful
+Verdict     private as printed, with more noise than needed (ε = 0.195 where 1 is claimed)
+Sound       the largest rate that (ε, δ) allows, `sound_rate`
+Runtime     O(n) per round for n actions
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
             Algorithm 1;
             Freund, Schapire (1997), "A Decision-Theoretic Generalization of On-Line Learning"
@@ -30,24 +32,22 @@ from discreet.papers.printed.verdict import Verdict
 
 
 def rate(epsilon: float, delta: float, horizon: float) -> float:
-    """The printed η = ε/√(32 T ln(1/δ)), T being how often an action is drawn.
+    """Return the printed η = ε/√(32 T ln(1/δ)) for T draws.
 
-    The T draws have range 2η each and cost T·η²/2 = ε²/(64 ln(1/δ)) of zCDP: no more than (ε, δ)
-    allows as long as ε ≤ 48 ln(1/δ), and at (1, 1e-6) only a twentieth of it.
+    The draws have range 2η each and cost T·η²/2 = ε²/(64 ln(1/δ)) of zCDP: no more than (ε, δ)
+    allows for ε ≤ 48 ln(1/δ), and only a twentieth of it at (1, 1e-6).
 
     >>> f"{rate(1.0, 1e-6, 100_000):.6f}"
     '0.000150'
     """
     needs_delta(delta)
     if horizon <= 0:
-        raise ConfigError(
-            f"the published rate needs at least one round, got a horizon of {horizon!r}"
-        )
+        raise ConfigError(f"horizon must be above 0 for the published rate, got {horizon!r}")
     return epsilon / sqrt(32 * horizon * log(1 / delta))
 
 
 def sound_rate(epsilon: float, delta: float, horizon: int) -> float:
-    """The largest η whose T − 1 draws after the first, of range 2η each, cost no more than (ε, δ).
+    """Return the largest η whose T − 1 draws of range 2η after the first cost at most (ε, δ).
 
     >>> f"{sound_rate(1.0, 1e-6, 100_000):.6f}"
     '0.000698'
@@ -60,7 +60,7 @@ def sound_rate(epsilon: float, delta: float, horizon: int) -> float:
 
 @cache
 def epsilon_spent(epsilon: float, delta: float, horizon: int) -> float:
-    """What the printed draws really cost at this delta: T·(2η)²/8 of zCDP.
+    """Return the ε that the printed draws cost at this δ: T·(2η)²/8 of zCDP.
 
     >>> f"{epsilon_spent(1.0, 1e-6, 100_000):.3f}"
     '0.195'
@@ -69,9 +69,9 @@ def epsilon_spent(epsilon: float, delta: float, horizon: int) -> float:
 
 
 def regret_bound(actions: int, horizon: int, eta: float) -> float:
-    """Theorem 3: ηT + ln N/η, for gains in [0, 1].
+    """Regret bound of Theorem 3, ηT + ln N/η, for gains in [0, 1]; the largest regret is T.
 
-    >>> round(regret_bound(100, 100_000, rate(1.0, 1e-6, 100_000)))     # there is T to lose
+    >>> round(regret_bound(100, 100_000, rate(1.0, 1e-6, 100_000)))
     30635
     """
     return eta * horizon + log(actions) / eta
@@ -85,23 +85,21 @@ VERDICT = Verdict(
 
 
 class Expert(Protocol):
-    """Draws an action, then sees what all of them gain."""
+    """An online algorithm that draws an action and then sees the gains of all actions."""
 
     @property
     def chances(self) -> Floats:
-        """Of every action."""
+        """Probability of each action."""
 
     def draw(self, generator: np.random.Generator) -> int:
-        """An action."""
+        """Draw an action."""
 
     def feed(self, gains: Floats) -> None:
-        """What every action gains."""
+        """Add the gains of a round, one per action."""
 
 
 class HedgeExpert:
-    """One copy of the algorithm: an action with probability ∝ exp(η · its gains so far), each in
-    [0, 1].
-    """
+    """One copy of Hedge: draws an action with probability ∝ exp(η · sum of its gains)."""
 
     def __init__(self, actions: int, eta: float) -> None:
         self.sums = np.zeros(actions)
@@ -109,16 +107,16 @@ class HedgeExpert:
 
     @property
     def chances(self) -> Floats:
-        """Of every action."""
+        """Probability of each action."""
         weights = np.exp(self._rate * (self.sums - self.sums.max()))
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     def draw(self, generator: np.random.Generator) -> int:
-        """An action."""
+        """Draw an action."""
         return int(generator.choice(len(self.sums), p=self.chances))
 
     def feed(self, gains: Floats) -> None:
-        """What every action gains."""
+        """Add the gains of a round, one per action, clipped to [0, 1]."""
         self.sums += np.clip(finite(gains), 0.0, 1.0)
 
 
@@ -133,11 +131,18 @@ def play(
     block: int = 1,
     seed: int = 0,
 ) -> Played:
-    """The action of every round, for gains in [0, `bound`] with a row for every round.
+    """Run Hedge and return the action of every round.
 
-    An action is kept for `block` rounds: 1 is as printed. A longer block has the same rate and
-    fewer draws: it is faster and at least as private.
+    Parameters
+    ----------
+    gains
+        Gains in [0, `bound`], one row per round and one column per action.
+    block
+        Number of rounds that share an action: 1 is as printed. A longer block has the same rate and
+        fewer draws: it is faster and at least as private.
 
+    Examples
+    --------
     >>> gains = np.tile([0.2, 0.9, 0.4], (1000, 1))
     >>> played = play(gains, 1.0, 1e-6)
     >>> bool((played.decisions == 1).mean() > 0.5)
@@ -156,7 +161,7 @@ def play(
 
 @compiled
 def _play(gains: Floats, rate: float, block: int, seed: int) -> Integers:
-    """The loop of the module's docstring."""
+    """Return the action of every round: the loop of the module's docstring."""
     np.random.seed(seed)
     rounds, actions = gains.shape
     sums = np.zeros(actions)
@@ -175,8 +180,8 @@ def _play(gains: Floats, rate: float, block: int, seed: int) -> Integers:
 
 @compiled
 def weigh(sums: Floats, rate: float, weights: Floats) -> None:
-    """Weights exp(rate · sum), added up along the actions."""
-    highest = sums.max()  # taken off first: no weight exceeds 1
+    """Write the cumulative weights exp(rate · sum) of the actions into `weights`."""
+    highest = sums.max()  # subtracted first, so that no weight exceeds 1
     total = 0.0
     for index in range(sums.size):
         total += np.exp(rate * (sums[index] - highest))
@@ -185,6 +190,6 @@ def weigh(sums: Floats, rate: float, weights: Floats) -> None:
 
 @compiled
 def draw(weights: Floats) -> int:
-    """An action, with probability ∝ its weight; `weights` are added up."""
+    """Draw an action with probability ∝ its weight; `weights` are cumulative."""
     drawn: int = np.searchsorted(weights, weights[-1] * np.random.random(), side="right")
     return drawn

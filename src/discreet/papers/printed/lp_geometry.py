@@ -1,4 +1,4 @@
-"""How smooth dual norms are, and what the constants of a loss are in l_p.
+"""Smoothness of dual norms, and the constants of a loss in l_p.
 
 A norm is κ-regular if a κ₊-smooth norm ‖·‖₊ is near it: ‖x‖² ≤ ‖x‖₊² ≤ (κ/κ₊)‖x‖². Noise of density
 ∝ exp(−‖z‖₊²/2σ²) then costs κ·s²/2σ² of zCDP for a change of s in the norm. l_r is (r − 1)-smooth
@@ -20,8 +20,9 @@ from discreet.optim.domains import LpBall
 
 
 class Constants(NamedTuple):
-    """L, β and D: gradients are at most L long and β-Lipschitz, the domain is D wide, all in
-    l_p's norms.
+    """L, β and D: gradients have length at most L and are β-Lipschitz, the domain has diameter D.
+
+    Lengths are in the norm l_p, those of gradients in its dual.
     """
 
     lipschitz: float
@@ -30,15 +31,16 @@ class Constants(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """βD + L: how long a weighted difference of two gradients can be."""
+        """βD + L: the largest length of a weighted difference of two gradients."""
         return self.smoothness * self.diameter + self.lipschitz
 
 
 def regression_constants(
     ball: LpBall, feature_bound: float = 1.0, target_bound: float = 1.0
 ) -> Constants:
-    """Of the squared loss, with features of dual norm up to X and targets up to Y: 2X(XR + Y), 2X²
-    and 2R.
+    """Return the constants of the squared loss on an l_p ball of radius R.
+
+    With features of dual norm up to X and targets up to Y they are 2X(XR + Y), 2X² and 2R.
 
     >>> regression_constants(LpBall(5, 1.5))
     Constants(lipschitz=4.0, smoothness=2.0, diameter=2.0)
@@ -50,7 +52,7 @@ def regression_constants(
 
 
 class Regularity(NamedTuple):
-    """Of the dual norm of an l_p ball: κ, and ‖·‖₊ = factor · ‖·‖_order."""
+    """Regularity of the dual norm of an l_p ball: κ, and ‖·‖₊ = factor · ‖·‖_order."""
 
     kappa: float
     order: float
@@ -58,12 +60,13 @@ class Regularity(NamedTuple):
 
 
 def printed_regularity(p: float, dimension: int) -> Regularity:
-    """Lemma 3.9 for p ≤ 2: κ = min{q − 1, e²(ln d − 1)}, ‖·‖₊ = ‖·‖_{κ₊}, κ₊ = min{q − 1, ln d −
-    1}.
+    """Return the printed κ and ‖·‖₊ of Lemmas 3.9 and 3.10.
 
-    The definition needs index κ₊ + 1. Below 2 ‖·‖₊ is not smooth, and below 1, as for d < 8, it is
-    no norm, but noise can be drawn. Lemma 3.10 for p > 2: κ = d^(1 − 2/p), ‖·‖₊ = d^(1/2 −
-    1/p)·‖·‖₂.
+    Lemma 3.9, p ≤ 2: κ = min{q − 1, e²(ln d − 1)}, ‖·‖₊ = ‖·‖_{κ₊}, κ₊ = min{q − 1, ln d − 1}.
+    Lemma 3.10, p > 2: κ = d^(1 − 2/p), ‖·‖₊ = d^(1/2 − 1/p)·‖·‖₂.
+
+    The definition needs index κ₊ + 1. With an index below 2 ‖·‖₊ is not smooth, and below 1, as for
+    d < 8, it is not a norm, but noise can be drawn.
 
     >>> printed_regularity(1.5, 5)
     Regularity(kappa=2.0, order=0.609..., factor=1.0)
@@ -77,13 +80,15 @@ def printed_regularity(p: float, dimension: int) -> Regularity:
     if order <= 0:
         raise ConfigError(
             f"the printed index of the smooth norm is {order:.2g} for dimension {dimension}: take "
-            "3 or more"
+            "a dimension of 3 or more"
         )
     return Regularity(min(steep, exp(2) * (log(dimension) - 1)), order)
 
 
 def corrected_regularity(p: float, dimension: int) -> Regularity:
-    """The same with index κ₊ + 1: l_q itself, or l_r with r = ln d ≥ 2 if that is more regular.
+    """Return κ and ‖·‖₊ with the corrected index κ₊ + 1.
+
+    ‖·‖₊ is l_q itself, or l_r with r = ln d ≥ 2 if that is more regular.
 
     >>> corrected_regularity(1.5, 5)
     Regularity(kappa=2.0, order=3.0, factor=1.0)
@@ -101,7 +106,7 @@ def corrected_regularity(p: float, dimension: int) -> Regularity:
 
 
 def proved_kappa(p: float, dimension: int, order: float) -> float | None:
-    """κ that l_order has by the definition, as ‖·‖₊ of the dual norm; None where it is not smooth.
+    """Return the κ of l_order as ‖·‖₊ of the dual norm, by the definition; None if not smooth.
 
     ‖x‖_q ≤ ‖x‖_r ≤ d^(1/r − 1/q)·‖x‖_q for 2 ≤ r ≤ q, and l_r is (r − 1)-smooth: κ = (r − 1)·d^(2/r
     − 2/q).
@@ -117,7 +122,7 @@ def proved_kappa(p: float, dimension: int, order: float) -> float | None:
 
 
 def sound_regularity(p: float, dimension: int) -> Regularity:
-    """The best l_r, 2 ≤ r ≤ q: that of the least `proved_kappa`.
+    """Return the l_r, 2 ≤ r ≤ q, with the least `proved_kappa`.
 
     >>> sound_regularity(1.0, 4)
     Regularity(kappa=4.0, order=2.0, factor=1.0)
@@ -147,7 +152,7 @@ def gradient_difference(
     newer: tuple[float, Floats],
     older: tuple[float, Floats],
 ) -> Floats:
-    """a·∇f(θ; x) − b·∇f(θ′; x) of one sample, for the pairs (a, θ) and (b, θ′).
+    """Return a·∇f(θ; x) − b·∇f(θ′; x) of one sample, for the pairs (a, θ) and (b, θ′).
 
     >>> from discreet.losses import SquaredLoss
     >>> sample = np.array([1.0, 2.0]), 1.0
@@ -155,23 +160,24 @@ def gradient_difference(
     array([-10., -20.])
     """
     features, target = sample
-    (weight, here), (other_weight, before) = newer, older
+    weight, here = newer
+    other_weight, before = older
     if isinstance(loss, CallableLoss):
-        return weight * loss.of(here, features, target) - other_weight * loss.of(
-            before, features, target
-        )
+        gradient = loss.of(here, features, target)
+        other_gradient = loss.of(before, features, target)
+        return weight * gradient - other_weight * other_gradient
     margins = np.array([features @ here, features @ before])
     slopes = loss.slopes(margins, np.array([target, target]))
     return np.asarray((weight * slopes[0] - other_weight * slopes[1]) * features, dtype=np.float64)
 
 
 def finite(numbers: Floats) -> Floats:
-    """Numbers, with 0 for those that are not finite: no noise covers what cannot be clipped."""
+    """Replace non-finite numbers by 0: no noise covers numbers that cannot be clipped."""
     return np.nan_to_num(numbers, posinf=0.0, neginf=0.0)
 
 
 def clipped(vector: Floats, bound: float, order: float) -> Floats:
-    """A vector shortened to the bound in l_q; for q = ∞, every coordinate by itself."""
+    """Clip a vector to the bound in l_q; for q = ∞, each coordinate by itself."""
     vector = finite(vector)
     if order == inf:
         return np.clip(vector, -bound, bound)

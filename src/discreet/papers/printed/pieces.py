@@ -1,4 +1,4 @@
-"""Visitors pass in stretches; what they brought is noted after each."""
+"""Runs over a stream of visitors in pieces, with the earned value recorded after each piece."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from discreet.progress import Report
 from discreet.simulate.problems.display import Run
 
 PIECES = 1000
-"""What was earned is noted, and reported, at most so many times."""
+"""Largest number of pieces: the earned value is recorded and reported once per piece."""
 
 
 def run_in_pieces(
@@ -19,7 +19,10 @@ def run_in_pieces(
     report: Report | None,
     guarantee: str,
 ) -> Run:
-    """`earn(types)` lets some visitors pass and says what they brought."""
+    """Run `earn` on consecutive pieces of the stream and return the earned value over time.
+
+    `earn(types)` plays the visitors of one piece and returns the value that they brought.
+    """
     value = 0.0
     visitors = [0]
     earned = [0.0]

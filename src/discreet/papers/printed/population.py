@@ -1,11 +1,10 @@
-"""Many people's set functions, added up: values of sets, and gradients of the multilinear
-extension.
+"""The sum of many people's set functions: its values and the gradients of its extension.
 
     F(S) = Σ F_p(S)        f(x) = E F(R), where item i is in R with probability x_i
-    ∂f/∂x_i = E[F(R + i) − F(R − i)]
+    ∂f/∂x_i = E[F(R + i) − F(R − i)]        f is the multilinear extension of F
 
-Exact for families whose gradients are known, and at corners for all; else the mean over some sets
-R, the same for everybody, which do not depend on data.
+Gradients are exact for families with known gradients, and at corners for every family. Otherwise
+they are means over random sets R that all people share and that do not depend on data.
 """
 
 import numpy as np
@@ -18,11 +17,11 @@ from discreet.functions.sets import ClickModel, FacilityLocation, SetFunctions, 
 from discreet.optim.constraints import indicator
 
 CHUNK = 2048
-"""So many people's gradients are held at once."""
+"""Number of people whose gradients are held in memory at once."""
 
 
 class Population:
-    """One row a person, of one family of discreet.functions.
+    """The summed set function of people with one row each, of one family of discreet.functions.
 
     >>> both = Population(np.array([[0.5, 0.4], [0.0, 1.0]]), ClickModel(), items=2)
     >>> both.value([0]), both.value([0, 1])
@@ -45,10 +44,12 @@ class Population:
         admitted = function.admit(rows, items)[0]
         self.items = items
         self._family: SetFunctions
-        if isinstance(function, Nearby | Types):  # everybody uses the best item
-            self._family, self._rows = FacilityLocation(), function.worths(admitted)
+        if isinstance(function, Nearby | Types):  # each person uses the best item
+            self._family = FacilityLocation()
+            self._rows = function.worths(admitted)
         else:
-            self._family, self._rows = function, np.nan_to_num(admitted)
+            self._family = function
+            self._rows = np.nan_to_num(admitted)
         self._sets = sets
         self._generator = np.random.default_rng([seed, 1])
 
@@ -59,13 +60,13 @@ class Population:
         """F of a set."""
         if not chosen:
             return 0.0
-        order = np.array(
-            [*chosen, *(item for item in range(self.items) if item not in set(chosen))]
-        )
+        members = set(chosen)
+        others = [item for item in range(self.items) if item not in members]
+        order = np.array([*chosen, *others])
         return float(self._family.along(self._rows, order)[:, chosen].sum())
 
     def gradient(self, point: Floats, *, norm: int = 2, clip: float | None = None) -> Floats:
-        """∇f, with everybody's part shortened to `clip` in this norm."""
+        """∇f, with each person's gradient clipped to length `clip` in this norm."""
         total = np.zeros(self.items)
         mixture = self._mixture(point)
         for first in range(0, len(self._rows), CHUNK):
@@ -83,22 +84,22 @@ class Population:
         return total
 
     def _mixture(self, point: Floats) -> list[tuple[float, list[int]]]:
-        """Random sets and how often each was drawn."""
+        """Random sets with their empirical frequencies."""
         drawn = self._generator.random((self._sets, self.items)) < point
-        different, counts = np.unique(drawn, axis=0, return_counts=True)
+        distinct, counts = np.unique(drawn, axis=0, return_counts=True)
         return [
             (count / self._sets, np.flatnonzero(row).tolist())
-            for row, count in zip(different, counts.tolist(), strict=True)
+            for row, count in zip(distinct, counts.tolist(), strict=True)
         ]
 
     @property
     def alone(self) -> Floats:
-        """F({i}) of every item: the gradient at 0."""
+        """F({i}) of every item i: the gradient at 0."""
         return self.gradient(np.zeros(self.items))
 
     @property
     def last(self) -> Floats:
-        """F(V) − F(V∖i) of every item: the gradient at 1."""
+        """F(V) − F(V∖i) of every item i: the gradient at 1."""
         return self.gradient(indicator(range(self.items), self.items))
 
 

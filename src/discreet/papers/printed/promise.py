@@ -1,9 +1,8 @@
-"""Which noise a run of a published algorithm has, and what it promises: one check, one warning, one
-mark.
+"""The noise of a published algorithm's run: the check of its name, the warning, the guarantee.
 
 `noise="sound"` is the default everywhere. Any other noise is an explicit request: the run warns,
-and its result says in `guarantee` which ε it gives. All runs are seeded and in floating point,
-hence simulated.
+and the `guarantee` of its result states the ε that it gives. All runs are seeded and in floating
+point, hence simulated.
 """
 
 import warnings
@@ -28,14 +27,12 @@ WORDS = {
 
 
 class PrintedNoiseWarning(UserWarning):
-    """A run of a published algorithm has other noise than `noise="sound"`; the message names its
-    ε.
-    """
+    """A published algorithm runs with noise other than "sound"; the message states its ε."""
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """The decisions of a run, one row per round, and what the run promises."""
+    """The decisions of a run, one row per round, and the guarantee of the run."""
 
     decisions: Any
     guarantee: str
@@ -51,10 +48,10 @@ def promise(
     notion: str = "DP",
     at_least: bool = False,
 ) -> str:
-    """Check `noise`, warn unless it is sound, and return what a run with it promises.
+    """Check `noise`, warn unless it is sound, and return the guarantee of a run with it.
 
-    `spent` computes the ε that noise other than sound really gives, for inputs within the stated
-    bounds; with `at_least` it is a lower bound, from one pair of neighbours.
+    `spent` computes the ε that noise other than sound gives, for inputs within the stated bounds.
+    With `at_least` this ε is a lower bound, from one pair of neighbours.
 
     >>> promise("sound", 1.0, 1e-6, lambda: 2.0)
     'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
@@ -79,22 +76,23 @@ def promise(
 
 
 def needs_delta(delta: float) -> None:
-    """Refuse a pure guarantee where an algorithm has none.
+    """Raise ConfigError unless 0 < delta < 1: the algorithm has no pure guarantee.
 
     >>> needs_delta(0.0)
     Traceback (most recent call last):
-    discreet.errors.ConfigError: the published noise needs delta > 0, got 0.0: give one, such as 1e-6
+    discreet.errors.ConfigError: the published noise needs delta > 0, got 0.0: set one, such as 1e-6
     """
     if not 0 < delta < 1:
         raise ConfigError(
-            f"the published noise needs delta > 0, got {delta!r}: give one, such as 1e-6"
+            f"the published noise needs delta > 0, got {delta!r}: set one, such as 1e-6"
         )
 
 
 @contextmanager
 def compared() -> Iterator[None]:
-    """Silence `PrintedNoiseWarning` in a comparison, or decorate one: its report says what is
-    private.
+    """Silence `PrintedNoiseWarning` within a comparison, as a context manager or decorator.
+
+    The report of the comparison states which runs are private.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrintedNoiseWarning)

@@ -1,33 +1,39 @@
-"""Streaming convex optimisation in l_p, p > 1, as printed (Algorithm 1): recursive Frank–Wolfe over
-a tree.
+"""Streaming Frank–Wolfe as printed (Algorithm 1): convex optimisation in l_p, p > 1, over a tree.
 
     θ_0 = θ_1 = 0
     in round t = 1 … n:
-        see x_t; pass g_t = (t + 1)∇f(θ_t; x_t) − t∇f(θ_{t−1}; x_t) to a tree (Algorithm 4), see Eq.
-        (1) d_t = (noisy sum of g_1 … g_t)/(t + 1) v_t = the point v of C with the least ⟨d_t, v⟩
+        see x_t and pass g_t = (t + 1)∇f(θ_t; x_t) − t∇f(θ_{t−1}; x_t) to a tree (Algorithm 4)
+        d_t = (noisy sum of g_1 … g_t)/(t + 1), see Eq. (1)
+        v_t = the point v of C with the least ⟨d_t, v⟩
         θ_{t+1} = θ_t + (v_t − θ_t)/(t + 1)
 
-The text also gives d_t as a recursion, d_t = ∇f(θ_t; x_t) + (1 − 1/(t + 1))(d_{t−1} − ∇f(θ_{t−1};
-x_t)) from d_1 = ∇f(θ_1; x_1), as equal to Eq. (1). The two differ: by Eq. (1) d_1 = ½∇f(θ_1; x_1),
-and E d_t = ∇F(θ_t) − ∇F(θ_0)/(t + 1), which is biased. `weights` tells them apart:
+The text gives d_t also as a recursion, as equal to Eq. (1):
 
-    "equation"   as above                      "recursion"   the same with g_1 = 2∇f(θ_1; x_1)
-    "unbiased"   g_t = t∇f(θ_t; x_t) − (t − 1)∇f(θ_{t−1}; x_t) and d_t = (noisy sum)/t
+        d_1 = ∇f(θ_1; x_1),  d_t = ∇f(θ_t; x_t) + (1 − 1/(t + 1))(d_{t−1} − ∇f(θ_{t−1}; x_t))
 
-Symbols     C the l_p ball, D its diameter, q the dual index; ‖∇f‖_q ≤ L, β the smoothness (`constants`);
-            κ the regularity of l_q, ‖·‖₊ its smooth companion
+The two differ: by Eq. (1) d_1 = ½∇f(θ_1; x_1), and E d_t = ∇F(θ_t) − ∇F(θ_0)/(t + 1), which is
+biased. `weights` chooses one:
+
+    "equation"    as above
+    "recursion"   as above, with g_1 = 2∇f(θ_1; x_1)
+    "unbiased"    g_t = t∇f(θ_t; x_t) − (t − 1)∇f(θ_{t−1}; x_t) and d_t = (noisy sum)/t
+
+Symbols     C the l_p ball, D its diameter, q the dual index; ‖∇f‖_q ≤ L, β the smoothness
+            (`constants`); κ the regularity of l_q, ‖·‖₊ the smooth norm near it
             (discreet/papers/printed/lp_geometry.py); d features
-Printed     a node's noise has density ∝ exp(−‖z‖₊²/2σ₊²), σ₊² = 8m²κ ln(m/δ)(βD + L)²/ε², m = ⌈log₂n⌉ + 1;
-            by Lemma 3.9 ‖·‖₊ has index κ₊ ("printed"), and where that is below 2 the norm is not
-            smooth: at p = 1.5, d = 5 no ε below 1.67 is given where 1 is claimed
-            (discreet/papers/printed/norm_noise.py) Lemma 3.2, which the error bound rests on, takes
-            the law of ‖noise‖₊² for Γ(d/2, 2σ₊); its proof has Γ(d/2, 2σ₊²). The authors' code drew
-            by the lemma, so σ₊ was in effect √σ₊ ("lemma")
-Corrected   index κ₊ + 1 ("corrected"): private
-Sound       g_t is clipped to βD + L; σ² = κs²·lev/2ρ with s = 2(βD + L), lev = n.bit_length(), ρ of (ε, δ)
-Runtime     O(d) a round; memory O(d log n), here O(d·n)
-References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
-            Dimensional Online Decision Making", Algorithm 1, Theorems 3.1, A.3 and A.5
+Printed     a node's noise has density ∝ exp(−‖z‖₊²/2σ₊²), σ₊² = 8m²κ ln(m/δ)(βD + L)²/ε²,
+            m = ⌈log₂n⌉ + 1; by Lemma 3.9 ‖·‖₊ has index κ₊ (noise="printed").
+            Lemma 3.2, on which the error bound rests, takes the law of ‖noise‖₊² for Γ(d/2, 2σ₊);
+            its proof has Γ(d/2, 2σ₊²). The authors' code drew by the lemma, so σ₊ was in effect
+            √σ₊ (noise="lemma")
+Verdict     not private as printed: with an index below 2 the norm is not smooth; at p = 1.5, d = 5
+            no ε below 1.67 is given where 1 is claimed (discreet/papers/printed/norm_noise.py)
+Corrected   index κ₊ + 1 (noise="corrected"): private
+Sound       g_t is clipped to βD + L; σ² = κs²·lev/2ρ with s = 2(βD + L), lev = n.bit_length(),
+            ρ of (ε, δ)
+Runtime     O(d) per round; memory O(d log n), here O(d·n)
+References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in
+            High Dimensional Online Decision Making", Algorithm 1, Theorems 3.1, A.3 and A.5
 """
 
 from collections.abc import Callable
@@ -70,7 +76,7 @@ Weights = Literal["equation", "recursion", "unbiased"]
 def printed_deviation(
     kappa: float, reach: float, horizon: int, epsilon: float, delta: float
 ) -> float:
-    """The printed σ₊ = √(8m²κ ln(m/δ))·(βD + L)/ε of a node, `reach` being βD + L.
+    """Return the printed σ₊ = √(8m²κ ln(m/δ))·(βD + L)/ε of a node; `reach` is βD + L.
 
     >>> round(printed_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000))
     1220
@@ -82,7 +88,7 @@ def printed_deviation(
 def sound_deviation(
     kappa: float, reach: float, horizon: int, epsilon: float, delta: float
 ) -> float:
-    """σ = s√(κ·lev/2ρ) of a node, s = 2(βD + L).
+    """Return the sound σ = s√(κ·lev/2ρ) of a node, with s = 2(βD + L).
 
     >>> round(sound_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000))
     232
@@ -92,7 +98,7 @@ def sound_deviation(
 
 
 def node_zcdp(kappa: float, reach: float, deviation: float) -> float:
-    """What one node with noise of this σ costs: κ(2(βD + L))²/2σ²."""
+    """Return the zCDP of one node with noise of this σ: κ(2(βD + L))²/2σ²."""
     return kappa * (2 * reach) ** 2 / (2 * deviation**2)
 
 
@@ -105,11 +111,12 @@ def risk_bound(
     deviation: float,
     alpha: float,
 ) -> float:
-    """Theorem A.3: F(θ_t) − F(θ*) is at most this with probability 1 − α; G = 2L is taken for its
-    G.
+    """Bound of Theorem A.3 on F(θ_t) − F(θ*), with probability 1 − α and G = 2L.
+
+    F(0) − F(θ*) is at most 1 here:
 
     >>> bound = risk_bound(2000, regression_constants(LpBall(5, 1.5)), 2.0, 5, 2000, 1219.0, 0.05)
-    >>> bound > 100                                        # F(0) − F(θ*) is at most 1
+    >>> bound > 100
     True
     """
     first, second = _error_terms(constants, kappa, dimension, horizon, deviation, alpha)
@@ -129,10 +136,10 @@ def strongly_convex_risk_bound(
     convexity: float,
     interior: float,
 ) -> float:
-    """Theorem A.5, for a μ-strongly convex F whose minimiser is γ (`interior`) away from the
-    boundary.
+    """Bound of Theorem A.5 on F(θ_t) − F(θ*) for a strongly convex F.
 
-    With the ln² n of its proof, where ln n is printed.
+    F is μ-strongly convex (`convexity`), and its minimiser is at distance γ (`interior`) from the
+    boundary. The bound has the ln² n of the proof, where ln n is printed.
 
     >>> constants = regression_constants(LpBall(5, 1.5))
     >>> kind = {"convexity": 1.0, "interior": 1.0}
@@ -148,35 +155,31 @@ def strongly_convex_risk_bound(
 def _error_terms(
     constants: Constants, kappa: float, dimension: int, horizon: int, deviation: float, alpha: float
 ) -> tuple[float, float]:
-    """D times the two parts of Proposition A.2, without √t and t: of sampling and of noise."""
+    """Return D times the parts of Proposition A.2 (sampling, noise), without √t and t."""
     spread = 2 * constants.lipschitz
     reach = constants.smoothness * constants.diameter + spread
     sampling = 2 * (sqrt(2 * e * kappa) + 8 * sqrt(4 * log(2 * horizon / alpha))) * reach
     levels = ceil(log2(horizon))
     failing = log(2 * horizon * levels / alpha)
-    noise = (
-        levels
-        * deviation
-        * sqrt(dimension + 2 * sqrt(dimension * failing) + 2 * dimension * failing)
-    )
+    length = sqrt(dimension + 2 * sqrt(dimension * failing) + 2 * dimension * failing)
+    noise = levels * deviation * length
     return constants.diameter * sampling, constants.diameter * noise
 
 
 def epsilon_spent(
     kappa: float, reach: float, deviation: float, horizon: int, delta: float
 ) -> float:
-    """What all nodes above one person really cost, with noise of this σ."""
+    """Return the ε of all nodes above one person, with noise of this σ."""
     return epsilon_of(horizon.bit_length() * node_zcdp(kappa, reach, deviation), delta)
 
 
 def epsilon_of_index(
     ball: LpBall, order: float, reach: float, deviation: float, horizon: int, delta: float
 ) -> tuple[float, bool]:
-    """What all nodes above one person cost if ‖·‖₊ has this index, and whether that is only a lower
-    bound.
+    """Return the ε of all nodes above one person for this index of ‖·‖₊, and if it bounds below.
 
-    An upper bound where the norm is smooth. Elsewhere two people whose gradients differ by 2(βD +
-    L), by the same in every coordinate, such as ±L of a linear loss.
+    Where the norm is smooth, the ε is an upper bound. Elsewhere it comes from two people whose
+    gradients differ by 2(βD + L), by the same in every coordinate, such as ±L of a linear loss.
 
     >>> deviation = printed_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000)
     >>> epsilon_of_index(LpBall(5, 1.5), 3.0, 8.0, deviation, 2000, 1 / 2000)
@@ -186,28 +189,25 @@ def epsilon_of_index(
     if kappa is not None:
         return epsilon_spent(kappa, reach, deviation, horizon, delta), False
     nodes = horizon.bit_length()
-    return epsilon_given(
-        delta, ball.dimension, order, 2 * reach / deviation, ball.dual, nodes=nodes
-    ), True
+    length = 2 * reach / deviation
+    return epsilon_given(delta, ball.dimension, order, length, ball.dual, nodes=nodes), True
 
 
 VERDICT = Verdict(
     private=False,
     text="the norm of the noise has index κ₊, 0.61 at p = 1.5, d = 5, where κ₊ + 1 is needed: at "
-    "T = 2000 "
-    "two gradients that differ by the same in every coordinate have δ = 0.012 at ε = 1, and 1/T "
-    "is claimed; "
-    "with index κ₊ + 1 it is private",
+    "T = 2000 two gradients that differ by the same in every coordinate have δ = 0.012 at ε = 1, "
+    "and 1/T is claimed; with index κ₊ + 1 it is private",
     epsilon=1.67,  # by `epsilon_of_index`, which takes half a second
     at_least=True,
 )
 
 
 def recursive_terms(weights: Weights, time: int) -> tuple[int, int, int]:
-    """How often ∇f(θ_t) and −∇f(θ_{t−1}) are in g_t, and the divisor of the sum.
+    """Return the factors of ∇f(θ_t) and −∇f(θ_{t−1}) in g_t, and the divisor of the sum.
 
-    >>> recursive_terms("equation", 1), recursive_terms("recursion", 1), recursive_terms("unbiased", 1)
-    ((2, 1, 2), (2, 0, 2), (1, 0, 1))
+    >>> [recursive_terms(weights, 1) for weights in ("equation", "recursion", "unbiased")]
+    [(2, 1, 2), (2, 0, 2), (1, 0, 1)]
     """
     if require.one_of("weights", weights, ("equation", "recursion", "unbiased")) == "unbiased":
         return time, time - 1, time
@@ -230,19 +230,22 @@ def play(
     pace: float = 1.0,
     seed: int = 0,
 ) -> Played:
-    """θ_2, …, θ_{n+1}, one per row: the coefficients after every sample.
+    """Run Algorithm 1 and return θ_2, …, θ_{n+1}, the coefficients after every sample, as rows.
 
     Parameters
     ----------
     loss
-        Squared by default.
+        Loss of a sample; the squared loss by default.
     constants
         L, β and D; by default those of regression with features and targets up to 1.
     weights
-        "unbiased" by default, "equation" with other than sound noise.
+        "equation", "recursion" or "unbiased"; by default "unbiased" with sound noise and "equation"
+        with any other.
     pace
-        The factor of the steps 1/(t + 1): 1 is as printed, their users choose it from a grid.
+        Factor of the steps 1/(t + 1): 1 is as printed; experiments choose it from a grid.
 
+    Examples
+    --------
     >>> features = np.random.default_rng(1).normal(size=(500, 3)) / 3
     >>> played = play(features, features @ [0.5, 0.0, -0.5], LpBall(3), 1e4, 1e-3)
     >>> bool(np.allclose(played.decisions[-1], [0.5, 0.0, -0.5], atol=0.1))
@@ -254,7 +257,9 @@ def play(
     samples = len(features)
     require.one_of("noise", noise, NOISES)
     needs_delta(delta)
-    noises, spent, at_least = np.zeros((samples, ball.dimension)), 0.0, False
+    noises = np.zeros((samples, ball.dimension))
+    spent = 0.0
+    at_least = False
     if noise != "none":
         regularity, deviation = node_noise(ball, samples, known.reach, epsilon, delta, noise)
         nodes = generalised_gaussian(
@@ -268,7 +273,7 @@ def play(
     guarantee = promise(noise, epsilon, delta, lambda: spent, accepted=NOISES, at_least=at_least)
     if weights is None:
         weights = "unbiased" if noise == "sound" else "equation"
-    found = descended(
+    points = descended(
         features,
         targets,
         SquaredLoss() if loss is None else loss,
@@ -277,10 +282,10 @@ def play(
         clip=(known.reach, ball.dual) if noise == "sound" else None,
         pace=pace,
     )
-    return Played(found, guarantee)
+    return Played(points, guarantee)
 
 
-@np.errstate(all="ignore")  # a warning would tell about a sample
+@np.errstate(all="ignore")  # a warning would disclose a sample
 def descended(
     features: Floats,
     targets: Floats,
@@ -291,27 +296,28 @@ def descended(
     clip: tuple[float, float] | None,
     pace: float,
 ) -> Floats:
-    """The points of recursive Frank–Wolfe: `corner(t, sum, count)` finds v_t from the sum of all g
-    so far.
+    """Return the points of recursive Frank–Wolfe, one row per sample.
 
-    Each g is clipped to a length in a norm, if `clip` names them.
+    `corner(t, sum, count)` returns v_t from the sum of all g so far. `clip`, if any, is the length
+    to which each g is clipped and the index of the norm.
     """
-    found = np.empty(features.shape)
+    points = np.empty(features.shape)
     here = before = total = np.zeros(features.shape[1])
     for time, sample in enumerate(zip(features, map(float, targets), strict=True), 1):
         newer, older, count = recursive_terms(weights, time)
         term = gradient_difference(loss, sample, (newer, here), (older, before))
         total = total + (term if clip is None else clipped(term, *clip))
         step = min(1.0, pace / (time + 1)) * (corner(time, total, count) - here)
-        before, here = here, here + step
-        found[time - 1] = here
-    return found
+        before = here
+        here = here + step
+        points[time - 1] = here
+    return points
 
 
 def node_noise(
     ball: LpBall, samples: int, reach: float, epsilon: float, delta: float, noise: Noise
 ) -> tuple[Regularity, float]:
-    """‖·‖₊ and σ of what a node really gets: by Lemma 3.2, σ is the root of what is meant.
+    """Return ‖·‖₊ and σ of the noise that a node gets; by Lemma 3.2 σ is the root of what is meant.
 
     >>> for noise in ("printed", "lemma", "corrected"):
     ...     regularity, deviation = node_noise(LpBall(5, 1.5), 2000, 8.0, 1.0, 1 / 2000, noise)

@@ -1,26 +1,29 @@
-"""Sets of least cost from whole costs as printed ("SUBMODPRFTL"): follow a leader over a tree of
-noisy sums.
+"""SUBMODPRFTL as printed: sets of least cost with full information, by a leader over noisy sums.
 
     x_1 = 0
     in round t = 1 … T:
-        draw τ uniformly from [0, 1], show the set S_t = {i : x_t(i) > τ} and see f_t, the cost of
-        every set with the items in falling order of x_t, B_i the first i of them:
-            g_t(i-th item) = f_t(B_i) − f_t(B_{i−1}), a subgradient of the Lovász extension of f_t
-            at x_t
+        draw τ uniformly from [0, 1] and show the set S_t = {i : x_t(i) > τ}
+        see f_t, the cost of every set
+        with the items in falling order of x_t, B_i the first i of them:
+            g_t(i-th item) = f_t(B_i) − f_t(B_{i−1})
+            a subgradient of the Lovász extension of f_t at x_t
         add g_t to a tree (discreet/papers/printed/tbap.py), which gives a noisy sum v_t
         x_{t+1} = the point x of the cube with the least ⟨v_t, x⟩ + (H/2)‖x‖₂² = clip(−v_t/H, 0, 1)
 
-Equal coordinates of x_t keep the order of the items: the order must not depend on anything but x_t.
+Ties among the coordinates of x_t follow the order of the items: the order must depend on x_t only.
 
-Symbols     f_t in [−M, M] (`bound`), submodular; H the stiffness; L the length of a subgradient; n items
-Printed     H = M√T, L = 4M, noise of a node for L. Its Theorem 7 prints M², its proof gives M
-Sound       subgradients have positive and negative parts of at most 2M in l_1 each (both are scaled to that,
-            for clipping f_t may spoil it), so one person moves a sum by at most 4√2·M As the text
-            stresses, the guarantee holds against adaptive adversaries: noise of the past is known
-            to them only through what was shown, and whatever f_t they choose, its subgradient is
-            bounded.
-Runtime     O(n log n) a round and n + 1 values of f_t; memory O(n log T)
-References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization", Theorems 6, 7
+Symbols     f_t in [−M, M] (`bound`), submodular; H the stiffness; L the length of a subgradient;
+            n items
+Printed     H = M√T, L = 4M, noise of a node for L. Theorem 7 prints M², its proof gives M
+Verdict     not private as printed: one person moves a sum by up to 4√2·M, the noise covers 4M
+Sound       The positive and the negative part of a subgradient are at most 2M in l_1 each. Both are
+            scaled to that length, since clipping f_t may violate it, so one person moves a sum by
+            at most 4√2·M. The guarantee holds against adaptive adversaries, as the text stresses:
+            they know past noise only through the shown sets, and every f_t that they choose has a
+            bounded subgradient.
+Runtime     O(n log n) and n + 1 values of f_t per round; memory O(n log T)
+References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization",
+            main text, Theorems 6 and 7
 """
 
 from math import log, sqrt
@@ -43,7 +46,7 @@ from discreet.papers.printed.verdict import Verdict
 
 
 class Constants(NamedTuple):
-    """What is printed."""
+    """The printed constants H and L."""
 
     stiffness: float
     """H"""
@@ -52,7 +55,7 @@ class Constants(NamedTuple):
 
 
 def printed_constants(horizon: int, bound: float = 1.0) -> Constants:
-    """H = M√T and L = 4M.
+    """Return the printed H = M√T and L = 4M.
 
     >>> printed_constants(10_000)
     Constants(stiffness=100.0, length=4.0)
@@ -61,44 +64,40 @@ def printed_constants(horizon: int, bound: float = 1.0) -> Constants:
 
 
 def sound_change(bound: float = 1.0) -> float:
-    """How far one person can move a sum of subgradients in l_2: at most 4√2·M, and √24·M in an
-    example.
-    """
+    """l_2 sensitivity of a sum of subgradients: at most 4√2·M (an example reaches √24·M)."""
     return 4 * sqrt(2) * bound
 
 
 def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -> float:
-    """The last line of Theorem 7's proof, 2TL²/H + Hn/2 + 4nL²T ln^1.5(T)/(εH), with the printed H
-    and L.
+    """Regret bound of Theorem 7's last proof line, with the printed H and L.
 
-    >>> round(regret_bound(10, 10_000, 1.0))                # there are 2T = 20,000 to lose
+    The line is 2TL²/H + Hn/2 + 4nL²T ln^1.5(T)/(εH); the largest possible regret is 2T.
+
+    >>> round(regret_bound(10, 10_000, 1.0))
     1792631
     """
     stiffness, length = printed_constants(horizon, bound)
     learning = 2 * horizon * length**2 / stiffness + stiffness * items / 2
-    return learning + 4 * items * length**2 * horizon * float(log(horizon) ** 1.5) / (
-        epsilon * stiffness
-    )
+    noise = 4 * items * length**2 * horizon * float(log(horizon) ** 1.5) / (epsilon * stiffness)
+    return learning + noise
 
 
-# T = 10⁵: a change of at most 4√2·M, where L = 4M is printed, in 17 nodes above a person of 18
-# printed.
+# T = 10⁵: a change of at most 4√2·M, where L = 4M is printed; 17 nodes above a person, 18 printed.
 VERDICT = Verdict(
     private=False,
     text="costs (−M, M, −M, −M) against (−M, −M, M, −M) along B_0 … B_3 move a sum by √24·M, "
-    "others by up to "
-    "4√2·M; the printed noise covers 4M",
+    "others by up to 4√2·M; the printed noise covers 4M",
     epsilon=sound_scale(sound_change(), 100_000, 1.0) / printed_scale(4.0, 100_000, 1.0),
 )
 
 
 def falling_order(point: Floats) -> Integers:
-    """The items, those with the largest coordinates first."""
+    """Return the items in falling order of their coordinates; ties keep the items' order."""
     return np.argsort(-point, kind="stable")
 
 
 def subgradient(function: SetValue, order: Integers) -> Floats:
-    """f(B_i) − f(B_{i−1}) for the i-th item of an order.
+    """Subgradient of the Lovász extension: f(B_i) − f(B_{i−1}) for the i-th item of an order.
 
     >>> subgradient(lambda chosen: float(len(chosen)) ** 2, np.array([2, 0, 1]))
     array([3., 5., 1.])
@@ -109,19 +108,22 @@ def subgradient(function: SetValue, order: Integers) -> Floats:
     return gradient
 
 
-def _within_bounds(gradient: Floats, bound: float) -> Floats:
-    """The positive and the negative part, each scaled to 2M in l_1 if it is more: genuine ones
-    stay.
+def within_bounds(gradient: Floats, bound: float) -> Floats:
+    """Scale the positive and the negative part of a subgradient to at most 2M in l_1 each.
+
+    Subgradients of submodular functions in [−M, M] stay as they are.
     """
-    rises, falls = np.maximum(gradient, 0.0), np.maximum(-gradient, 0.0)
-    fewer = [min(1.0, 2 * bound / max(float(part.sum()), 1e-300)) for part in (rises, falls)]
-    return np.asarray(fewer[0] * rises - fewer[1] * falls, dtype=np.float64)
+    rises = np.maximum(gradient, 0.0)
+    falls = np.maximum(-gradient, 0.0)
+    rise_factor = min(1.0, 2 * bound / max(float(rises.sum()), 1e-300))
+    fall_factor = min(1.0, 2 * bound / max(float(falls.sum()), 1e-300))
+    return np.asarray(rise_factor * rises - fall_factor * falls, dtype=np.float64)
 
 
 class SubmodPrftl:
-    """The algorithm, one round at a time: `act` shows a set, `observe` takes f_t.
+    """SUBMODPRFTL, one round at a time: `act` returns a set, `observe` takes f_t.
 
-    Costs lie in [−`bound`, `bound`]; `guarantee` says what the noise promises.
+    Costs lie in [−`bound`, `bound`]; `guarantee` states the privacy of the run.
     """
 
     @checked
@@ -145,24 +147,25 @@ class SubmodPrftl:
         self._generator = np.random.default_rng([seed, 9])
 
     def act(self) -> Integers:
-        """The items above a threshold that is drawn uniformly."""
+        """Return the items whose coordinates exceed a threshold drawn uniformly from [0, 1]."""
         return np.flatnonzero(self.point > self._generator.random())
 
     def observe(self, function: SetValue) -> None:
-        """What every set would have cost."""
+        """Take the person's cost of every set and move the point."""
         gradient = subgradient(function, falling_order(self.point))
         if self._clips:
-            gradient = _within_bounds(gradient, self._bound)
-        self.point = np.clip(-self._tree.add(gradient) / self._stiffness, 0.0, 1.0)
+            gradient = within_bounds(gradient, self._bound)
+        noisy_sum = self._tree.add(gradient)
+        self.point = np.clip(-noisy_sum / self._stiffness, 0.0, 1.0)
 
 
 def play(arrivals: Arrivals, items: int, horizon: int, epsilon: float, **settings: Any) -> Episode:
-    """Every set that the algorithm shows, for any stream of costs in [−M, M], adaptive or not.
+    """Run SUBMODPRFTL on a stream of costs in [−M, M], fixed or adaptive.
 
     `settings` are those of `SubmodPrftl`.
 
-    >>> spoils = [lambda chosen: 0.5 * len(chosen) - 1.5 * (1 in chosen)] * 30
-    >>> play(spoils, 2, 30, 1000.0).sets[-1]
+    >>> costs = [lambda chosen: 0.5 * len(chosen) - 1.5 * (1 in chosen)] * 30
+    >>> play(costs, 2, 30, 1000.0).sets[-1]
     array([1])
     """
     learner = SubmodPrftl(items, horizon, epsilon, **settings)

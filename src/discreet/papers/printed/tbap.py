@@ -1,4 +1,4 @@
-"""The tree of noisy partial sums as printed ("TBAP"): every prefix of a stream of vectors, almost.
+"""TBAP as printed: a tree of noisy partial sums that releases the prefix sums of a stream.
 
     put the vectors z_1, …, z_T on the leaves of a binary tree with ⌈log₂T⌉ + 1 levels
     in round t = 1 … T:
@@ -7,22 +7,24 @@
             of density ∝ exp(−‖γ‖₂·ε/(μ(⌈log₂T⌉ + 1)))
         release v_t, the sum of the nodes that the 1-bits of t name
 
-So a node is noised exactly once, when its last leaf has come. A streaming form needs no tree: one
-buffer a level holds the noisy nodes of the newest prefix, and carrying 1-bits of t over joins them
-(`TreeSums`).
+A node is noised exactly once, when its last leaf has arrived. The streaming form (`TreeSums`) needs
+no tree: one buffer per level holds the noisy nodes of the newest prefix, and the carries of t + 1
+join them.
 
-Symbols     z_t a vector, ‖z_t‖₂ ≤ μ (`bound`), of dimension d; T the horizon; γ a node's noise: a uniform
-            direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; Han et al. take a generalised
-            Gaussian (discreet/papers/printed/streaming_frank_wolfe.py)
-Printed     one vector is replaced by another, so a sum moves by 2μ, not by μ. And at t = T = 2^h no node on
-            the path is a left child: read literally, nothing is noised and v_T is the exact total
-Corrected   coincides with printed: the box prints the density. (Proofs swap shape and scale of its Gamma.)
-Sound       scale 2μ·lev/ε, where a leaf is in at most lev = T.bit_length() released nodes; a longer vector is
-            shortened to μ; the root is noised like a left child
-Runtime     amortised two nodes a round; memory O(d log T)
-References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization", Algorithm 4;
-            Han et al. (2022), Algorithm 4; Chan, Shi, Song (2011); Dwork, Naor, Pitassi, Rothblum
-            (2010)
+Symbols     z_t a vector, ‖z_t‖₂ ≤ μ (`bound`), of dimension d; T the horizon; γ a node's noise:
+            a uniform direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; Han et al. take a
+            generalised Gaussian (discreet/papers/printed/streaming_frank_wolfe.py)
+Printed     noise for a change of μ. At t = T = 2^h no node on the path is a left child: read
+            literally, nothing is noised and v_T is the exact total. (Proofs swap shape and scale
+            of the Gamma law; the box prints the density.)
+Verdict     not private as printed: replacing one vector moves a sum by 2μ, so ε = 2 where 1 is
+            claimed
+Sound       scale 2μ·lev/ε, where a leaf is in at most lev = T.bit_length() released nodes; longer
+            vectors are clipped to μ; the root is noised like a left child
+Runtime     amortised two nodes per round; memory O(d log T)
+References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization",
+            Algorithm 4; Han et al. (2022), Algorithm 4; Chan, Shi, Song (2011); Dwork, Naor,
+            Pitassi, Rothblum (2010)
 """
 
 from collections.abc import Callable
@@ -51,7 +53,7 @@ VERDICT = Verdict(
 
 
 def printed_levels(horizon: int) -> int:
-    """⌈log₂T⌉ + 1: one more than needed unless T is a power of two.
+    """Return the printed number of levels ⌈log₂T⌉ + 1, one too many unless T is a power of two.
 
     >>> printed_levels(1024), printed_levels(1025)
     (11, 12)
@@ -62,7 +64,7 @@ def printed_levels(horizon: int) -> int:
 
 
 def printed_scale(bound: float, horizon: int, epsilon: float) -> float:
-    """The printed scale μ(⌈log₂T⌉ + 1)/ε of a node's Gamma-distributed length.
+    """Return the printed scale μ(⌈log₂T⌉ + 1)/ε of a node's Gamma-distributed length.
 
     >>> printed_scale(4.0, 100_000, 1.0)
     72.0
@@ -71,7 +73,9 @@ def printed_scale(bound: float, horizon: int, epsilon: float) -> float:
 
 
 def sound_scale(change: float, horizon: int, epsilon: float) -> float:
-    """s·lev/ε, if one person moves a node by at most s: lev = T.bit_length() nodes cost ε/lev each.
+    """Return the scale s·lev/ε for nodes that one person moves by at most s.
+
+    A person is in lev = T.bit_length() nodes, which cost ε/lev each.
 
     >>> sound_scale(8.0, 100_000, 1.0)
     136.0
@@ -82,10 +86,10 @@ def sound_scale(change: float, horizon: int, epsilon: float) -> float:
 def calibrated(
     noise: str, epsilon: float, horizon: int, length: float, change: float, *, none: bool = True
 ) -> tuple[float, str]:
-    """The scale of a node's noise, and what it promises.
+    """Return the scale of a node's noise and its guarantee.
 
-    It is printed for vectors of this `length`; one person moves a node by at most `change`. Noise
-    may be left out where `none` says so.
+    The printed noise is for vectors of this `length`; one person moves a node by at most `change`.
+    `none` tells whether noise="none" is accepted.
 
     >>> calibrated("sound", 1.0, 100_000, 4.0, 8.0)
     (136.0, 'sound noise: DP with ε = 1 (simulated: seeded, in floating point)')
@@ -102,7 +106,7 @@ def calibrated(
 
 
 def error_bound(dimension: int, bound: float, horizon: int, epsilon: float) -> float:
-    """The printed bound 4·d·μ·ln^1.5(T)/ε of E‖v_t − Σz‖₂ (in the proof of Theorem 5).
+    """Printed bound 4·d·μ·ln^1.5(T)/ε of E‖v_t − Σz‖₂, in the proof of Theorem 5.
 
     >>> round(error_bound(10, 1.0, 1000, 1.0))
     726
@@ -111,10 +115,10 @@ def error_bound(dimension: int, bound: float, horizon: int, epsilon: float) -> f
 
 
 class TreeSums:
-    """The streaming form: `add` a vector, get the noisy sum of all so far.
+    """The streaming form of the tree: `add` takes a vector and returns the noisy prefix sum.
 
-    `node_noise()` gives the noise of one node; it is asked once a node, when the node is complete.
-    With reading="literal" the sum of T = 2^h vectors leaves without any, as the box has it.
+    `node_noise()` draws the noise of one node; it is called once per node, when the node is
+    complete. With reading="literal" the sum of T = 2^h vectors has no noise, as in the box.
 
     >>> exact = TreeSums(1, 4, lambda: np.zeros(1))
     >>> [float(exact.add(np.ones(1))[0]) for _ in range(4)]
@@ -131,7 +135,7 @@ class TreeSums:
     ) -> None:
         self.clock = 0
         self.nodes = 0
-        """How many were noised."""
+        """Number of nodes noised so far."""
         self._horizon = horizon
         self._node_noise = node_noise
         require.one_of("reading", reading, ("mended", "literal"))
@@ -140,14 +144,16 @@ class TreeSums:
         self._noisy = np.zeros_like(self._raw)
 
     def add(self, vector: Floats) -> Floats:
-        """The noisy sum of all vectors so far, this one included."""
+        """Add a vector and return the noisy sum of all vectors so far."""
         if self.clock >= self._horizon:
-            raise ConfigError(f"the tree is for {self._horizon} vectors: all of them have come")
+            raise ConfigError(
+                f"all {self._horizon} vectors of the tree have been added: set a larger horizon"
+            )
         self.clock += 1
         without_noise = self._literal and self.clock == self._horizon
         node = np.array(vector, dtype=np.float64)
         level = 0
-        while True:  # a 1-bit of the time before is a left sibling: join it, one level up
+        while True:  # a 1-bit of the previous time is a left sibling: join it, one level up
             noisy = node if without_noise else node + self._node_noise()
             self.nodes += not without_noise
             if self.clock >> level & 1:
@@ -161,7 +167,7 @@ class TreeSums:
 
 
 def gamma_nodes(dimension: int, scale: float, seed: int) -> Callable[[], Floats]:
-    """Noise of nodes with density ∝ exp(−‖γ‖₂/scale); none at a scale of 0."""
+    """Return a sampler of nodes' noise with density ∝ exp(−‖γ‖₂/scale); scale 0: no noise."""
     if scale == 0:
         return lambda: np.zeros(dimension)
     bits = seeded_bits(seed, 0)
@@ -169,7 +175,7 @@ def gamma_nodes(dimension: int, scale: float, seed: int) -> Callable[[], Floats]
 
 
 def shortened(vector: Floats, bound: float) -> Floats:
-    """A vector, shortened to the bound if it is longer in l_2."""
+    """Clip a vector to the bound in l_2."""
     return clipped(vector, bound, 2.0)
 
 
@@ -177,7 +183,7 @@ def shortened(vector: Floats, bound: float) -> Floats:
 def play(
     vectors: Floats, bound: float, epsilon: float, *, noise: AnyNoise = "sound", seed: int = 0
 ) -> Played:
-    """The noisy sum after every vector, one per row.
+    """Run TBAP and return the noisy sum after every vector, one per row.
 
     >>> vectors = np.ones((8, 2)) / np.sqrt(2)
     >>> noisy = play(vectors, 1.0, 1.0)

@@ -1,5 +1,4 @@
-"""The tree-based private expert that may stand in for Hedge: follow the approximate leader on the
-simplex.
+"""PFTAL on the simplex as printed: a tree-based private expert that may replace Hedge.
 
     w_1 = (1/n, …, 1/n)
     in round t = 1 … T:
@@ -9,11 +8,11 @@ simplex.
                 = the projection of mean(w_1, …, w_t) + v_t/(H·t)
 
 Symbols     g_t in [0, 1]^n, so ‖g_t‖₂ ≤ L = √n; H the stiffness; n actions; T the horizon
-Printed     noise for L = √n: a sum of gains moves by at most √n when one person is replaced, for every
-            coordinate of g − g′ is within [−1, 1]. So here the printed bound of a vector bounds a
-            change too. H is not printed; its theorem suggests √(n ln^2.5(T)/(εT)), which is the
+Printed     noise for L = √n. H is not printed; its theorem suggests √(n ln^2.5(T)/(εT)), the
             default
-Corrected   and sound coincide with printed, up to the number of levels
+Verdict     private as printed: a sum of gains moves by at most √n when one person is replaced,
+            since every coordinate of g − g′ is within [−1, 1]; so L bounds the change as well
+Sound       coincides with printed, up to the number of levels
 References  Thakurta, Smith (2013), "(Nearly) Optimal Algorithms for Private Online Learning in
             Full-information and Bandit Settings", Algorithm PFTAL; Perez-Salazar, Cummings (2021),
             Section 3
@@ -30,7 +29,7 @@ from discreet.papers.printed.tbap import TreeSums, gamma_nodes, printed_levels, 
 
 
 def printed_stiffness(actions: int, horizon: int, epsilon: float) -> float:
-    """√(n ln^2.5(T)/(εT)), read off the form of Theorem 10.
+    """Return the stiffness √(n ln^2.5(T)/(εT)) that the form of Theorem 10 suggests.
 
     >>> round(printed_stiffness(10, 1000, 1.0), 3)
     1.12
@@ -39,8 +38,7 @@ def printed_stiffness(actions: int, horizon: int, epsilon: float) -> float:
 
 
 def tree_epsilon_spent(epsilon: float, horizon: int) -> float:
-    """What the printed noise really costs: a person is in ⌊log₂T⌋ + 1 nodes, at most as many as are
-    printed.
+    """Return the ε of the printed noise: a person is in ⌊log₂T⌋ + 1 of the printed levels.
 
     >>> tree_epsilon_spent(1.0, 8), tree_epsilon_spent(1.0, 7)
     (1.0, 0.75)
@@ -49,8 +47,7 @@ def tree_epsilon_spent(epsilon: float, horizon: int) -> float:
 
 
 def regret_bound(actions: int, slots: int, horizon: int, epsilon: float) -> float:
-    """The printed k²√(|U| T ln^2.5 T)/ε of FI-DP with these experts, without the constant that O(·)
-    hides.
+    """Printed regret k²√(|U| T ln^2.5 T)/ε of FI-DP with these experts, with 1 for O(·).
 
     >>> round(regret_bound(100, 5, 100_000, 1.0))
     1676572
@@ -59,7 +56,7 @@ def regret_bound(actions: int, slots: int, horizon: int, epsilon: float) -> floa
 
 
 class TreeExpert:
-    """One copy of the algorithm, pure ε.
+    """One copy of PFTAL on the simplex, with pure ε.
 
     >>> expert = TreeExpert(3, 4, epsilon=1e9)
     >>> expert.feed(np.array([0.0, 1.0, 0.2]))
@@ -77,22 +74,23 @@ class TreeExpert:
         seed: int = 0,
     ) -> None:
         self.chances: Floats = np.full(actions, 1 / actions)
-        self._stiffness = (
-            printed_stiffness(actions, horizon, epsilon) if stiffness is None else float(stiffness)
-        )
+        if stiffness is None:
+            stiffness = printed_stiffness(actions, horizon, epsilon)
+        self._stiffness = float(stiffness)
         scale = printed_scale(sqrt(actions), horizon, epsilon)
         self._tree = TreeSums(actions, horizon, gamma_nodes(actions, scale, seed))
         self._simplex = Simplex(actions)
         self._visited = np.zeros(actions)
 
     def draw(self, generator: np.random.Generator) -> int:
-        """An action."""
+        """Draw an action."""
         return int(generator.choice(len(self.chances), p=self.chances))
 
     def feed(self, gains: Floats) -> None:
-        """What every action gains: each is clipped to [0, 1]."""
+        """Add the gains of a round, one per action, clipped to [0, 1]."""
         noisy = self._tree.add(np.clip(finite(gains), 0.0, 1.0))
         self._visited += self.chances
         rounds = self._tree.clock
         point = self._simplex.project((self._visited + noisy / self._stiffness) / rounds)
-        self.chances = np.maximum(point, 0.0) / np.maximum(point, 0.0).sum()
+        positive = np.maximum(point, 0.0)
+        self.chances = positive / positive.sum()

@@ -1,4 +1,4 @@
-"""Is an algorithm private as it is printed? One answer an algorithm, in one form."""
+"""`Verdict`: whether an algorithm is private as printed, one per algorithm."""
 
 from dataclasses import dataclass
 from math import isinf
@@ -6,8 +6,7 @@ from math import isinf
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the printed calibration keeps what the text claims, for streams that differ in one
-    person.
+    """Whether the printed calibration gives the claimed ε, for streams that differ in one person.
 
     >>> print(Verdict(False, "one vector moves the sum by 2μ, not by μ", 2.0))
     not private as printed: one vector moves the sum by 2μ, not by μ (ε = 2 where 1 is claimed)
@@ -15,13 +14,11 @@ class Verdict:
 
     private: bool
     text: str
-    """Why; and if not, which neighbouring streams show it."""
+    """The reason; for an algorithm that is not private, neighbouring streams that show it."""
     epsilon: float | None = None
-    """What is really given, by the best accounting, at the claimed δ where ε = 1 is claimed; it
-    may be ∞.
-    """
+    """The ε given at the claimed δ where ε = 1 is claimed, by the best accounting; it may be ∞."""
     at_least: bool = False
-    """Whether that is a lower bound, from one pair of neighbours."""
+    """Whether `epsilon` is a lower bound, from one pair of neighbours."""
 
     def __str__(self) -> str:
         heading = "private as printed" if self.private else "not private as printed"
@@ -31,7 +28,7 @@ class Verdict:
 
     @property
     def given(self) -> str:
-        """The ε in words; only where one is known.
+        """Return the given ε as text; `epsilon` must be known.
 
         >>> Verdict(False, "the index is too small", 1.67, at_least=True).given
         'ε ≥ 1.67'

@@ -1,6 +1,4 @@
-"""`discreet reproduce`: the papers' tables, rates, values and errata, computed again, in one
-report.
-"""
+"""`discreet reproduce`: the papers' tables, rates, values and errata, recomputed in one report."""
 
 import time
 from collections.abc import Sequence
@@ -37,8 +35,18 @@ def reproduce(
     seeds: int | None = None,
     workers: int = 2,
 ) -> dict[str, Any]:
-    """Run experiments and write one report; what was done before in the same folder is not done
-    again.
+    """Run experiments, write one report, and return the numbers of each experiment.
+
+    Parameters
+    ----------
+    names
+        Experiments to run, of `EXPERIMENTS`.
+    folder
+        Folder of the report. Runs that the folder already holds are not repeated.
+    quick
+        Whether fewer runs and fewer people suffice.
+    seeds
+        Number of runs per setting; by default what the experiment sets.
     """
     pictures.require_matplotlib()
     warm_up()

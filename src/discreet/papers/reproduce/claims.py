@@ -1,7 +1,6 @@
-"""What the papers' theorems say of regret, and runs that measure it, as printed and by our
-learners.
+"""The papers' regret bounds, and runs that measure regret as printed and by discreet.
 
-References  those of discreet/papers/printed/catalogue.py, where every algorithm has its name
+References  those of discreet/papers/printed/catalogue.py, which names every algorithm
 """
 
 from collections.abc import Callable
@@ -40,36 +39,36 @@ OURS = "discreet"
 EPSILON, DELTA = 1.0, 1e-6
 PRIVACY = Privacy(EPSILON, DELTA)
 WHOLE_COSTS, COSTS_OF_SETS = 20, 10
-"""Items of the bundles, from whole costs and from the costs of the sets shown."""
+"""Number of items of the bundles, with full information and with bandit feedback."""
 ITEMS, SLOTS = 20, 3
 ARMS, FEATURES, JUDGES = 3, 100, 20_000
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A problem whose regret is measured, by which learner of ours, and for how many people."""
+    """A problem whose regret is measured, discreet's learner for it, and the horizons."""
 
     ours: str
     posed: Callable[[int], Problem[Any, Any]]
-    """The problem of a horizon."""
+    """Returns the problem of a horizon."""
     lost: Callable[[float, Any, int, int], list[float]]
-    """The regrets of an outcome and of trivial decisions, given people, horizon and seed."""
+    """Returns the regrets of an outcome and of trivial decisions (people, horizon, seed)."""
     horizons: tuple[int, ...]
     quick: tuple[int, ...]
     most: float
-    """The largest regret, of the kind that the theorem bounds, that a round can have."""
+    """Largest possible regret per round, of the kind that the theorem bounds."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a theorem says of an algorithm."""
+    """The regret bound of an algorithm."""
 
     problem: str
     title: str
     power: str
-    """How the bound grows with the horizon T, up to logarithms."""
+    """Growth of the bound with the horizon T, up to logarithms."""
     bound: Callable[[int], float]
-    """At a horizon, with all constants."""
+    """Returns the bound at a horizon, with all constants."""
 
 
 def _over_best_set(cost: float, world: BundleWorld, horizon: int, seed: int) -> list[float]:
@@ -207,7 +206,7 @@ CLAIMS = {
 
 @compared()
 def regret(problem: str, who: str, horizon: int, seed: int) -> list[float]:
-    """Return what one run loses, and what trivial decisions lose, with the same people."""
+    """Return the regret of one run and that of trivial decisions, with the same people."""
     measured = PROBLEMS[problem]
     posed = measured.posed(horizon)
     people = posed.people(seed)
@@ -219,9 +218,7 @@ def regret(problem: str, who: str, horizon: int, seed: int) -> list[float]:
 
 
 def _printed_outcome(who: str, people: Any, horizon: int, seed: int) -> float:
-    """Return what a printed algorithm comes to: its cost, its value, or its regret over uniform
-    play's.
-    """
+    """Return the outcome of a printed algorithm: cost, value, or regret over uniform play's."""
     if who in ("SUBMODPRFTL", "BANDITSUBMODPRFTL"):
         bandit = who == "BANDITSUBMODPRFTL"
         return cost_as_published(people, epsilon=EPSILON, bandit=bandit, noise="printed", seed=seed)
@@ -231,19 +228,20 @@ def _printed_outcome(who: str, people: Any, horizon: int, seed: int) -> float:
         return bandit_dp.run(people, SLOTS, EPSILON, DELTA, noise="printed", seed=seed).value
     if who in ("PFTAL copies", "DPMFW"):
         name = "dpmfw" if who == "DPMFW" else "alg4"
-        rows, domain = people.rows(0, horizon), UniformMatroid(ITEMS, SLOTS)
+        rows = people.rows(0, horizon)
+        domain = UniformMatroid(ITEMS, SLOTS)
         return printed_value(name, rows, domain, EPSILON, noise="printed", seed=seed)
     if who == "GLM bandit":
         rival = glm_for_world.as_printed(people, horizon, EPSILON, DELTA, seed=seed)
         return play(people, rival, horizon, seed=seed)
     visitors = [_clicks_of(chances) for chances in people.chances]
     stream = [visitors[kind] for kind in people.types]
-    met = CATALOGUE[who].play(
+    episode = CATALOGUE[who].play(
         stream, ITEMS, SLOTS, horizon, EPSILON, DELTA, noise="printed", seed=seed
     )
-    return float(met.total)
+    return float(episode.total)
 
 
 def _clicks_of(chances: Floats) -> SetValue:
-    """Return the function of the chance that a visitor of this type clicks something of a set."""
+    """Return the set function of a visitor type: the probability of a click on a set."""
     return lambda chosen: float(1 - np.prod(1 - chances[chosen]))

@@ -1,6 +1,4 @@
-"""The errata of the papers, each with computed numbers, and which algorithms are private as
-printed.
-"""
+"""`discreet reproduce errata`: the papers' errata with computed numbers, and the verdicts."""
 
 from dataclasses import asdict
 from math import inf
@@ -12,7 +10,7 @@ from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part
 
 
 def tell_errata(ask: Ask) -> Chapter:
-    """Compute all of them."""
+    """Compute all errata and return them as a chapter."""
     errata = []
     with ask.bar("errata", len(ERRATA)) as report:
         for show in ERRATA.values():
@@ -20,9 +18,9 @@ def tell_errata(ask: Ask) -> Chapter:
             report(1)
     shown = [erratum.name for erratum in errata if erratum.shown]
     parts: list[Part] = [
-        f"{len(shown)} of {len(errata)} differ from the print when they are computed from it: "
-        "exactly, or by "
-        "numerical integration; none is a simulation. Neighbouring streams differ in one person.",
+        f"{len(shown)} of {len(errata)} statements differ from what follows from the text's own "
+        "definitions, computed exactly or by numerical integration; none is a simulation. "
+        "Neighbouring streams differ in one person.",
         Grid(
             "Errata",
             ["erratum", "paper", "in print", "computed", "what it needs"],
@@ -56,9 +54,9 @@ def tell_errata(ask: Ask) -> Chapter:
 
 
 def _plain(verdict: Verdict) -> dict[str, object]:
-    """As JSON has it, which knows no ∞."""
-    told = asdict(verdict)
-    return told | {"epsilon": "infinite"} if verdict.epsilon == inf else told
+    """Return the verdict for JSON, which has no ∞."""
+    fields = asdict(verdict)
+    return fields | {"epsilon": "infinite"} if verdict.epsilon == inf else fields
 
 
 def _numbers(computed: dict[str, float]) -> str:

@@ -1,4 +1,4 @@
-"""What the printed algorithms for points and online sets earn from visitors with click chances."""
+"""Value of the printed algorithms for points and online sets, with visitors who click."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from discreet.papers.printed.promise import Noise, compared
 def printed_value(
     name: str, rows: Floats, domain: UniformMatroid, epsilon: float, *, noise: Noise, seed: int
 ) -> float:
-    """Return what an algorithm earns: "alg4" by its points, "dpmfw" by sets rounded from them.
+    """Return the value of an algorithm: "alg4" by its points, "dpmfw" by sets rounded from them.
 
-    A point of DPMFW is kept for 20 people, which is faster, and as private.
+    A point of DPMFW serves 20 people, which is faster and as private.
     """
     if name == "alg4":
         played = continuous.run(rows, Multilinear(), domain, epsilon, noise=noise, seed=seed)

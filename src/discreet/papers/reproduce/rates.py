@@ -1,6 +1,4 @@
-"""How regret grows with the horizon: as theorems bound it, as it comes out in print, and with
-discreet.
-"""
+"""`discreet reproduce rates`: growth of regret with the horizon: bounds, printed, discreet."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,24 +24,24 @@ from discreet.simulate.exponent import fit_exponent
 from discreet.tasks import repeat
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 FIRST_SEED = 900
-"""Defaults of ours were chosen on other worlds."""
-INTRODUCTION = f"""Regret is against the best fixed set in hindsight (costs), greedy in hindsight (slates,
-points) or the best arm of every context, at ε = 1, δ = 10⁻⁶. The theorems of the slates and points bound the
-(1 − 1/e)-regret, which is less. Bundles have {WHOLE_COSTS} or {COSTS_OF_SETS} items, slates {SLOTS} of
-{ITEMS} items, contexts {FEATURES} features. “Trivial” is what the best of nothing, everything and random
-sets loses, or random slates, or random arms. Where a text hides constants in O(·), they are 1 here, and the
-world of the contextual theorem is as kind as can be."""
+"""First seed; the defaults of discreet were chosen on worlds with other seeds."""
+INTRODUCTION = f"""Regret is against the best fixed set in hindsight (costs), greedy in hindsight
+(slates, points) or the best arm of every context, at ε = 1, δ = 10⁻⁶. The theorems of the slates
+and points bound the (1 − 1/e)-regret, which is smaller. Bundles have {WHOLE_COSTS} or
+{COSTS_OF_SETS} items, slates {SLOTS} of {ITEMS} items, contexts {FEATURES} features. “Trivial” is
+the loss of the best of nothing, everything and random sets, of random slates, or of random arms.
+Constants that a text hides in O(·) are 1 here, and the world of the contextual theorem is the
+kindest."""
 
 
 @dataclass(frozen=True)
 class Grown:
-    """The regret of one algorithm at all horizons: means over seeds, and the power of the
-    horizon.
-    """
+    """The regret of one algorithm at all horizons: means over seeds, and the fitted power of T."""
 
     horizons: tuple[int, ...]
     regret: list[float]
@@ -52,31 +50,27 @@ class Grown:
 
     @property
     def share(self) -> float:
-        """Of what trivial decisions lose, at the largest horizon."""
+        """Regret as a share of that of trivial decisions, at the largest horizon."""
         return self.regret[-1] / self.trivial[-1]
 
 
 def tell_rates(ask: Ask) -> Chapter:
-    """Every algorithm whose regret is bounded, and ours for the same problem, at several
-    horizons.
-    """
+    """Measure every algorithm with a regret bound, and discreet, at several horizons."""
     seeds = ask.runs(usual=5, quick=2)
     grown = _measured(ask, seeds)
     vacuous = sum(_bound_over_most(name, grown) > 1 for name in CLAIMS)
     parts: list[Part] = [
         INTRODUCTION.replace("\n", " "),
         _table(grown),
-        f"A power of 1 means that nothing is learnt that matters yet. {vacuous} of {len(CLAIMS)} "
-        "bounds are "
-        "above the largest regret that there can be, even at the largest of these horizons. "
-        "Algorithms that are not private as printed (see the verdicts beside the errata) are "
-        "measured all the same.",
+        f"A power of 1 means that learning has no effect on regret yet. {vacuous} of "
+        f"{len(CLAIMS)} bounds are above the largest possible regret, even at the largest of these "
+        "horizons. Algorithms that are not private as printed (see the verdicts beside the errata) "
+        "are measured all the same.",
         Picture(
             "rates",
             _draw(grown),
             f"Regret against the number of people, both logarithmic, means over {seeds} seeds. A "
-            "bound "
-            "in the grey is above the largest possible regret.",
+            "bound in the grey area is above the largest possible regret.",
         ),
     ]
     numbers = {name: _numbers(name, grown) for name in CLAIMS}
@@ -84,7 +78,7 @@ def tell_rates(ask: Ask) -> Chapter:
 
 
 def _measured(ask: Ask, seeds: int) -> dict[tuple[str, str], Grown]:
-    """By problem and algorithm, ours included."""
+    """Return the growth of regret by problem and algorithm, discreet included."""
     pairs = [(problem, OURS) for problem in PROBLEMS]
     pairs += [(claim.problem, name) for name, claim in CLAIMS.items()]
     plan = [(problem, who, _horizons(problem, ask)) for problem, who in pairs]
@@ -94,8 +88,8 @@ def _measured(ask: Ask, seeds: int) -> dict[tuple[str, str], Grown]:
         for horizon in horizons
         for seed in range(FIRST_SEED, FIRST_SEED + seeds)
     ]
-    found = repeat(regret, tasks, label="regret", bar=ask.bar, workers=ask.workers, store=ask.store)
-    results = iter(found)
+    runs = repeat(regret, tasks, label="regret", bar=ask.bar, workers=ask.workers, store=ask.store)
+    results = iter(runs)
     return {
         (problem, who): _grown(horizons, [next(results) for _ in range(len(horizons) * seeds)])
         for problem, who, horizons in plan
@@ -113,7 +107,7 @@ def _grown(horizons: tuple[int, ...], runs: Sequence[Sequence[float]]) -> Grown:
 
 
 def _bound_over_most(name: str, grown: dict[tuple[str, str], Grown]) -> float:
-    """At the largest horizon."""
+    """Return the bound over the largest possible regret, at the largest horizon."""
     problem = CLAIMS[name].problem
     largest = grown[problem, name].horizons[-1]
     return CLAIMS[name].bound(largest) / (PROBLEMS[problem].most * largest)
@@ -121,7 +115,8 @@ def _bound_over_most(name: str, grown: dict[tuple[str, str], Grown]) -> float:
 
 def _numbers(name: str, grown: dict[tuple[str, str], Grown]) -> dict[str, object]:
     claim = CLAIMS[name]
-    printed, ours = grown[claim.problem, name], grown[claim.problem, OURS]
+    printed = grown[claim.problem, name]
+    ours = grown[claim.problem, OURS]
     return {
         "horizons": printed.horizons,
         "power": claim.power,
@@ -136,7 +131,8 @@ def _numbers(name: str, grown: dict[tuple[str, str], Grown]) -> dict[str, object
 def _table(grown: dict[tuple[str, str], Grown]) -> Grid:
     rows = []
     for name, claim in CLAIMS.items():
-        printed, ours = grown[claim.problem, name], grown[claim.problem, OURS]
+        printed = grown[claim.problem, name]
+        ours = grown[claim.problem, OURS]
         rows.append(
             [
                 f"{name} ({CATALOGUE[name].paper})",
@@ -170,46 +166,45 @@ def _interval(slope: dict[str, float]) -> str:
 
 
 def _draw(grown: dict[tuple[str, str], Grown]) -> "Figure":
-    """One panel an algorithm; grey above the largest regret that there can be."""
+    """Draw one panel per algorithm; grey is above the largest possible regret."""
     figure, panels = pictures.panel_grid(len(CLAIMS), columns=3, size=4.0)
-    for number, (axes, (name, claim)) in enumerate(zip(panels, CLAIMS.items(), strict=True)):
-        printed, ours = grown[claim.problem, name], grown[claim.problem, OURS]
-        horizons = np.array(printed.horizons, dtype=np.float64)
-        bound = np.array([claim.bound(horizon) for horizon in printed.horizons])
-        most = PROBLEMS[claim.problem].most * horizons
-        axes.fill_between(
-            horizons, most, 1e14, color="#f0f0f0", linewidth=0, label="more than can be lost"
-        )
-        axes.plot(horizons, bound, color=pictures.GREY, linestyle="--", label="the theorem's bound")
-        axes.plot(
-            horizons,
-            printed.trivial,
-            color=pictures.BLACK,
-            linestyle=":",
-            label="trivial decisions",
-        )
-        axes.plot(horizons, printed.regret, color=pictures.RED, marker="o", label="as printed")
-        axes.plot(horizons, ours.regret, color=pictures.BLUE, marker="o", label="discreet")
-        least = min(min(ours.regret), min(printed.trivial), min(printed.regret))
-        axes.set(
-            xscale="log",
-            yscale="log",
-            ylim=(max(least, 1.0) / 2, 4 * max(bound.max(), most.max())),
-            xlim=(horizons[0] / 1.1, horizons[-1] * 1.1),
-            xlabel="people" if number >= len(CLAIMS) - 3 else "",
-            ylabel="" if number % 3 else "regret",
-        )
-        measured = f"T^{printed.slope['slope']:.2f} measured, ours T^{ours.slope['slope']:.2f}"
-        axes.minorticks_off()
-        axes.set_xticks(horizons)
-        pictures.count_people(axes)
-        axes.set_title(f"{name}: {claim.title}\n", fontsize=9, fontweight="bold", loc="left")
-        axes.text(
-            0.0, 1.02, f"{claim.power} in print, {measured}", transform=axes.transAxes, fontsize=8
-        )
-        pictures.open_frame(axes)
+    for number, (axes, name) in enumerate(zip(panels, CLAIMS, strict=True)):
+        problem = CLAIMS[name].problem
+        _draw_panel(axes, name, grown[problem, name], grown[problem, OURS])
+        axes.set_xlabel("people" if number >= len(CLAIMS) - 3 else "")
+        axes.set_ylabel("" if number % 3 else "regret")
     lines, names = panels[0].get_legend_handles_labels()
     figure.legend(
         lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=9
     )
     return figure
+
+
+def _draw_panel(axes: "Axes", name: str, printed: Grown, ours: Grown) -> None:
+    """Draw the regret of one algorithm and of discreet, the bound, and trivial decisions."""
+    claim = CLAIMS[name]
+    horizons = np.array(printed.horizons, dtype=np.float64)
+    bound = np.array([claim.bound(horizon) for horizon in printed.horizons])
+    most = PROBLEMS[claim.problem].most * horizons
+    impossible = "above the largest possible regret"
+    axes.fill_between(horizons, most, 1e14, color="#f0f0f0", linewidth=0, label=impossible)
+    axes.plot(horizons, bound, color=pictures.GREY, linestyle="--", label="the theorem's bound")
+    trivial = "trivial decisions"
+    axes.plot(horizons, printed.trivial, color=pictures.BLACK, linestyle=":", label=trivial)
+    axes.plot(horizons, printed.regret, color=pictures.RED, marker="o", label="as printed")
+    axes.plot(horizons, ours.regret, color=pictures.BLUE, marker="o", label="discreet")
+    least = min(min(ours.regret), min(printed.trivial), min(printed.regret))
+    axes.set(
+        xscale="log",
+        yscale="log",
+        ylim=(max(least, 1.0) / 2, 4 * max(bound.max(), most.max())),
+        xlim=(horizons[0] / 1.1, horizons[-1] * 1.1),
+    )
+    axes.minorticks_off()
+    axes.set_xticks(horizons)
+    pictures.count_people(axes)
+    axes.set_title(f"{name}: {claim.title}\n", fontsize=9, fontweight="bold", loc="left")
+    measured = f"T^{printed.slope['slope']:.2f} measured, discreet T^{ours.slope['slope']:.2f}"
+    subtitle = f"{claim.power} in print, {measured}"
+    axes.text(0.0, 1.02, subtitle, transform=axes.transAxes, fontsize=8)
+    pictures.open_frame(axes)

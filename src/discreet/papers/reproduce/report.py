@@ -1,7 +1,6 @@
-"""One report of many experiments: Markdown, HTML, pictures and numbers, from the same chapters.
+"""One report of many experiments: Markdown, HTML, pictures and numbers from the same chapters.
 
-A chapter says something, shows tables and pictures, and has numbers. Nothing in it is formatted
-twice.
+A chapter consists of text, tables, pictures and numbers, none of which is formatted twice.
 """
 
 import json
@@ -24,15 +23,17 @@ if TYPE_CHECKING:
 
 
 WORDY = 24
-"""A cell of more characters holds words, not a number."""
+"""A cell with more characters than this holds words, not a number."""
 STYLE = """
-body { font: 16px/1.5 Georgia, serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+body { font: 16px/1.5 Georgia, serif; color: #222; }
+body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2 { font-family: system-ui, sans-serif; line-height: 1.2; }
 h2 { margin-top: 3rem; border-top: 1px solid #ddd; padding-top: 1rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font: 13px/1.4 system-ui, sans-serif; margin: 1rem 0; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
-th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #e5e5e5; vertical-align: top; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid #e5e5e5; }
+th, td { text-align: right; vertical-align: top; }
 th:first-child, td:first-child, td.words { text-align: left; }
 figure { margin: 1.5rem 0; } img { max-width: 100%; } figcaption { font-size: 13px; color: #555; }
 """
@@ -46,12 +47,12 @@ class Grid:
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     brief: Sequence[int] | None = None
-    """Which columns a console shows; None: all."""
+    """Columns that a console shows; None: all."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, the name of its file without ending, and what it shows."""
+    """A figure, the name of its file without extension, and its caption."""
 
     name: str
     figure: "Figure"
@@ -63,7 +64,7 @@ Part = str | Grid | Picture
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment, told."""
+    """The report of one experiment: text, tables and pictures, and its numbers."""
 
     name: str
     title: str
@@ -73,17 +74,17 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Ask:
-    """How thoroughly an experiment is to be run, who watches, and what was done before."""
+    """How to run an experiment: its size, its progress bar, and the store of finished runs."""
 
     quick: bool = False
     seeds: int | None = None
-    """Runs of each setting; None: what the experiment thinks right."""
+    """Number of runs per setting; None: the experiment's own number."""
     bar: Bar = silent
     store: ResultStore | None = None
     workers: int = 2
 
     def runs(self, usual: int, quick: int) -> int:
-        """How many runs of each setting."""
+        """Return the number of runs per setting."""
         if self.seeds is not None:
             return self.seeds
         return quick if self.quick else usual
@@ -93,7 +94,7 @@ Experiment = Callable[[Ask], Chapter]
 
 
 def write_report(chapters: Sequence[Chapter], folder: Path, title: str) -> list[Path]:
-    """Write report.md, report.html, report.json and all pictures; the files that were written."""
+    """Write report.md, report.html, report.json and all pictures; return the written files."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = [part for chapter in chapters for part in chapter.parts if isinstance(part, Picture)]
     for picture in drawn:
@@ -110,7 +111,7 @@ def write_report(chapters: Sequence[Chapter], folder: Path, title: str) -> list[
 
 
 def print_chapter(chapter: Chapter, console: Console) -> None:
-    """Its words and tables, on a console."""
+    """Print the text and the tables of a chapter on a console."""
     console.rule(chapter.title, align="left")
     for part in chapter.parts:
         if isinstance(part, Grid):
@@ -131,7 +132,7 @@ def _console_table(grid: Grid) -> Table:
 
 
 def as_markdown(chapters: Sequence[Chapter], title: str) -> str:
-    """The report as Markdown, pictures beside it.
+    """Return the report as Markdown; pictures are separate files.
 
     >>> grid = Grid("Errors", ["case", "error"], [["p = 2", "0.1"]])
     >>> print(as_markdown([Chapter("x", "An experiment", ["It ran.", grid], {})], "Report"))
@@ -171,7 +172,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 
 def as_html(chapters: Sequence[Chapter], title: str) -> str:
-    """The report as one page, pictures beside it."""
+    """Return the report as one HTML page; pictures are separate files."""
     links = "".join(
         f'<li><a href="#{chapter.name}">{escape(chapter.title)}</a></li>' for chapter in chapters
     )

@@ -1,18 +1,17 @@
-"""Streaming regression in l_p: Tables 3 and 4 (excerpted in 2) cell by cell, and the columns of
-Table 1.
+"""`discreet reproduce sco-tables`: Tables 1, 3 and 4 (excerpted in 2) of streaming regression.
 
-References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
-            Dimensional Online Decision Making"
+References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in
+            High Dimensional Online Decision Making"
 """
 
 from dataclasses import asdict
 from math import ceil, isfinite, log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet import pictures
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Privacy
 from discreet.optim.domains import LpBall
 from discreet.papers.printed import streaming_frank_wolfe
@@ -35,13 +34,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-VERDICT = """Algorithm 1's cells of Table 3 (p = 1.5) reproduce, but only in the setting of the authors' code
-(a ball of radius 2, L = 4, β = 1, five coefficients that are not 0), which the text does not state, and with
-noise drawn by Lemma 3.2: its squared length from Γ(d/2, 2σ), where the density of the box has Γ(d/2, 2σ²).
-Such noise is far from private: at p = 2 it gives ε = 7.01 where 1 is stated. With the printed σ and a smooth
-norm, which is private, the same runs have a SubOpt near 1 or above. Algorithm 1's cells of Table 4 (p = ∞) we
-reproduce in neither setting. discreet's columns are private as stated, exactly, at the same ε and
-δ."""
+VERDICT = """Algorithm 1's cells of Table 3 (p = 1.5) reproduce, but only in the setting of the
+authors' code (a ball of radius 2, L = 4, β = 1, five coefficients that are not 0), which the text
+does not state, and with noise drawn by Lemma 3.2: its squared length from Γ(d/2, 2σ), where the
+density of the box has Γ(d/2, 2σ²). Such noise is far from private: at p = 2 it gives ε = 7.01 where
+1 is stated. With the printed σ and a smooth norm, which is private, the same runs have a SubOpt
+near 1 or above. Algorithm 1's cells of Table 4 (p = ∞) we reproduce in neither setting. discreet's
+columns are private as stated, exactly, at the same ε and δ."""
 BARS = {
     "printed": "#cccccc",
     "authors_by_lemma": pictures.SAND,
@@ -51,16 +50,14 @@ BARS = {
     "discreet": pictures.BLUE,
 }
 FOLLOWED = (2000, 10)
-"""Samples and dimension of the runs that are followed in time, at p = 1.5."""
+"""Samples and dimension of the runs whose error is measured over time, at p = 1.5."""
 MOMENTS = 60
 RATE_SAMPLES = 4096
 RATE_MOMENTS = (64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def tell_sco_tables(ask: Ask) -> Chapter:
-    """All columns for all eight cases; queries and space; error against time; rates in and on
-    the ball.
-    """
+    """Run all columns for all eight cases, and measure costs, error over time, and rates."""
     seeds = ask.runs(usual=10, quick=2)
     table = best_of_grids(tuple(COLUMNS), seeds, bar=ask.bar, workers=ask.workers, store=ask.store)
     followed = _followed(ask, seeds)
@@ -72,10 +69,8 @@ def tell_sco_tables(ask: Ask) -> Chapter:
     }
     parts: list[Part] = [
         "SubOpt (0 is perfect, 1 no better than nothing), ε = 1, δ = 1/T, mean ± standard "
-        "deviation over "
-        f"{seeds} seeds. Published methods have the best of a grid in hindsight, as in the paper; "
-        "discreet's "
-        "two columns are not tuned.",
+        f"deviation over {seeds} seeds. Published methods have the best of a grid in hindsight, as "
+        "in the paper; discreet's two columns are not tuned.",
         _table(table),
         Picture(
             "sco-tables", _draw_table(table), "What was printed, what reproduces, and discreet."
@@ -83,7 +78,7 @@ def tell_sco_tables(ask: Ask) -> Chapter:
         VERDICT.replace("\n", " "),
         _rivals(table),
         _costs(),
-        "Every coefficient vector is released: what counts is the error at every time, not only "
+        "Every coefficient vector is released, so the error at every time counts, not only that "
         "at the end.",
         Picture(
             "sco-time",
@@ -120,11 +115,8 @@ def _table(table: dict[str, dict[str, Error]]) -> Grid:
         rows.append([name.replace("_", ", "), *map(str, PRINTED[name]), *cells])
     caption = "Table 3 (p = 1.5) and Table 4 (p = ∞); Table 2 excerpts their last cells"
     names = list(COLUMNS)
-    brief = [
-        0,
-        1,
-        *(3 + names.index(column) for column in ("authors_by_lemma", "authors", "discreet")),
-    ]
+    shown = ("authors_by_lemma", "authors", "discreet")
+    brief = [0, 1, *(3 + names.index(column) for column in shown)]
     return Grid(caption, headings, rows, brief)
 
 
@@ -137,7 +129,7 @@ def _cell(error: Error | None) -> str:
 
 
 def _rivals(table: dict[str, dict[str, Error]]) -> str:
-    """What the rivals have here, beside their print: cells in the order of the table."""
+    """Return sentences that compare the rivals' errors here with the printed ones."""
     parts = []
     for rival, number, start in (("NoisySFW", 3, "p1.5"), ("NoisySGD", 4, "pinf")):
         names = [name for name in table if name.startswith(start)]
@@ -147,13 +139,12 @@ def _rivals(table: dict[str, dict[str, Error]]) -> str:
         parts.append(
             f"{rival}'s cells of Table {number} {'do not reproduce' if apart else 'reproduce'}: "
             f"{', '.join(map(_mean, ours))} here, {', '.join(cell.value for cell in printed)} in "
-            "print, "
-            f"{apart} of {len(names)} by more than two printed deviations."
+            f"print, {apart} of {len(names)} by more than two printed deviations."
         )
     followed = [row["local_md"] for row in table.values() if "local_md" in row]
     parts.append(
-        f"LocalMD, of which the text prints no number, has {', '.join(map(_mean, followed))} at p "
-        "= 1.5."
+        "LocalMD, for which the text prints no number, has "
+        f"{', '.join(map(_mean, followed))} at p = 1.5."
     )
     return " ".join(parts)
 
@@ -163,7 +154,7 @@ def _mean(error: Error) -> str:
 
 
 def _draw_table(table: dict[str, dict[str, Error]]) -> "Figure":
-    """One group of bars a case, on a logarithmic scale."""
+    """Draw one group of bars per case, on a logarithmic scale."""
     figure, (axes,) = pictures.panels(1, (13, 4.8))
     places = np.arange(len(table))
     for number, (column, colour) in enumerate(BARS.items()):
@@ -188,7 +179,7 @@ def _draw_table(table: dict[str, dict[str, Error]]) -> "Figure":
 
 
 def _costs() -> Grid:
-    """The other columns of Table 1, counted for T = 2,000 and d = 10."""
+    """Return the other columns of Table 1, counted for T = 2,000 and d = 10."""
     samples, dimension = FOLLOWED
     learner = _problem(samples, dimension).learner()
     levels = ceil(log2(samples)) + 1
@@ -197,7 +188,7 @@ def _costs() -> Grid:
             "Algorithm 1",
             f"{2 * samples - 1:,}",
             "1",
-            f"{levels * dimension:,} (one sum a level)",
+            f"{levels * dimension:,} (one sum per level)",
             "every step",
         ],
         [
@@ -208,7 +199,7 @@ def _costs() -> Grid:
             "last",
         ],
         ["NoisySGD", f"{samples**2:,}", "1", f"{samples:,} rows", "last"],
-        ["LocalMD", f"{samples:,} a phase, repeated", "√n", f"{samples:,} rows", "last"],
+        ["LocalMD", f"{samples:,} per phase, repeated", "√n", f"{samples:,} rows", "last"],
         [
             "discreet",
             f"{samples:,}",
@@ -228,17 +219,19 @@ def _costs() -> Grid:
 
 @compared()
 def errors_over_time(who: str, seed: int) -> list[float]:
-    """SubOpt at sixty moments of one run."""
+    """Return SubOpt at sixty moments of one run."""
     samples, dimension = FOLLOWED
     if who == "discreet":
         problem = _problem(samples, dimension)
-        world, learner = problem.people(seed), problem.learner()
-        found, first = [], 0
+        world = problem.people(seed)
+        learner = problem.learner()
+        errors = []
+        first = 0
         for moment in _moments(samples):
             learner.observe_stream(world.features[first:moment], world.targets[first:moment])
-            found.append(world.suboptimality(learner.coefficients))
+            errors.append(world.suboptimality(learner.coefficients))
             first = int(moment)
-        return found
+        return errors
     world = Regression.drawn(samples, dimension, 1.5, support=AUTHORS_SUPPORT, seed=seed)
     path = streaming_frank_wolfe.play(
         world.features,
@@ -257,15 +250,15 @@ def _problem(samples: int, dimension: int) -> Coefficients:
     return Coefficients(samples, Privacy(1.0, 1 / samples), dimension, kind="drawn", p=1.5)
 
 
-def _moments(samples: int) -> Any:
+def _moments(samples: int) -> Integers:
     return np.unique(np.linspace(samples / MOMENTS, samples, MOMENTS).astype(int))
 
 
 def _followed(ask: Ask, seeds: int) -> dict[str, Floats]:
-    """Mean errors over time of three runs."""
+    """Return mean errors over time of Algorithm 1 with two noises, and of discreet."""
     who = ("lemma", "corrected", "discreet")
     tasks = [(name, seed) for name in who for seed in range(seeds)]
-    found = repeat(
+    runs = repeat(
         errors_over_time,
         tasks,
         label="error over time",
@@ -273,7 +266,7 @@ def _followed(ask: Ask, seeds: int) -> dict[str, Floats]:
         workers=ask.workers,
         store=ask.store,
     )
-    paths = np.array(found).reshape(len(who), seeds, -1).mean(axis=1)
+    paths = np.array(runs).reshape(len(who), seeds, -1).mean(axis=1)
     return dict(zip(who, paths, strict=True))
 
 
@@ -299,8 +292,9 @@ def _draw_followed(followed: dict[str, Floats]) -> "Figure":
 
 @compared()
 def rates_over_time(place: str, noise: str, seed: int) -> list[float]:
-    """F(θ_t) − F(θ*) of Algorithm 1 at p = 2, θ* on the boundary or well inside."""
-    samples, dimension = RATE_SAMPLES, 5
+    """Return F(θ_t) − F(θ*) of Algorithm 1 at p = 2, θ* on the boundary or well inside."""
+    samples = RATE_SAMPLES
+    dimension = 5
     world = Regression.drawn(samples, dimension, 2.0, noise=0.3, seed=seed)
     radius = 1.0 if place == "boundary" else 3.0
     path = streaming_frank_wolfe.play(
@@ -321,13 +315,13 @@ def rates_over_time(place: str, noise: str, seed: int) -> list[float]:
 def _rates(ask: Ask, seeds: int) -> dict[str, dict[str, float]]:
     cases = [(place, noise) for place in ("boundary", "interior") for noise in ("none", "sound")]
     tasks = [(*case, seed) for case in cases for seed in range(seeds)]
-    found = repeat(
+    results = repeat(
         rates_over_time, tasks, label="rates", bar=ask.bar, workers=ask.workers, store=ask.store
     )
-    paths = np.array(found).reshape(len(cases), seeds, -1)
+    paths = np.array(results).reshape(len(cases), seeds, -1)
     slopes = {}
     for (place, noise), runs in zip(cases, paths, strict=True):
-        values = (runs.T * 1e9).reshape(-1).tolist()  # `growth` takes what is below 1 for 1
+        values = (runs.T * 1e9).reshape(-1).tolist()  # `fit_exponent` raises values below 1 to 1
         slopes[f"{place}, {noise}"] = fit_exponent(RATE_MOMENTS, values)
     return slopes
 

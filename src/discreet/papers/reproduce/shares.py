@@ -1,8 +1,8 @@
-"""Shares of a problem's value that printed algorithms keep, with printed and with sound noise, and
-ours.
+"""Shares of a problem's value: of printed algorithms, with sound noise, and of discreet.
 
-A share is that of the problem (discreet/simulate/problems): 1 is what could be had without privacy,
-and 0 is its baseline; where 0 is nothing at all, `random` says what random decisions keep.
+A share is that of the problem (discreet/simulate/problems): 1 is the value without privacy and 0
+is the problem's baseline. Where the baseline is nothing at all, the share of random decisions is
+measured too (`random`).
 """
 
 from collections.abc import Callable
@@ -36,43 +36,42 @@ from discreet.simulate.problems.selection import City, value_to
 Who = Literal["printed", "sound", "discreet", "random"]
 DELTA = 1e-6
 ITEMS, SLOTS = 100, 5
-"""Items and slots of slates, points and online sets."""
+"""Numbers of items and slots of slates, points and online sets."""
 WHOLE_COSTS, COSTS_OF_SETS = 50, 10
-"""Items of the bundles."""
+"""Numbers of items of the bundles."""
 ARMS, FEATURES, DIMENSION = 3, 100, 10
-"""Arms and features of contexts, and coefficients of regressions."""
+"""Numbers of arms and features of contexts, and of coefficients of regressions."""
 SITES, OPENED = 300, 10
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A problem, which algorithm was printed for it, and for how many people they are compared."""
+    """A problem, the algorithm printed for it, and the numbers of people of the comparison."""
 
     title: str
     problem: Callable[[int, float], Problem[Any, Any]]
-    """The problem of a number of people and an ε."""
+    """Returns the problem of a number of people and an ε."""
     printed: str | None
-    """The name of the printed algorithm in the catalogue; None: there is none."""
+    """Name of the printed algorithm in the catalogue; None: there is none."""
     outcome: Callable[[Any, Any, Who, int], float] | None
-    """What the printed algorithm, or random decisions, come to with the people of the problem,
-    by seed.
-    """
+    """Returns the outcome of the printed algorithm or of random decisions (people, seed)."""
     horizons: tuple[int, int, int]
     quick: tuple[int, int, int]
     random: bool = False
-    """Whether random decisions keep something."""
+    """Whether random decisions have a share above 0."""
 
     @property
     def who(self) -> tuple[Who, ...]:
-        """Whose shares are measured."""
+        """The methods whose shares are measured."""
         published: tuple[Who, ...] = () if self.printed is None else ("printed", "sound")
         return (*published, "discreet", *(("random",) if self.random else ()))
 
 
 @compared()
-def kept(name: str, who: Who, people: int, epsilon: float, seed: int) -> float:
-    """Return the share that one run keeps."""
-    problem, outcome = PROBLEMS[name].problem(people, epsilon), PROBLEMS[name].outcome
+def share(name: str, who: Who, people: int, epsilon: float, seed: int) -> float:
+    """Return the share of one run."""
+    problem = PROBLEMS[name].problem(people, epsilon)
+    outcome = PROBLEMS[name].outcome
     if who == "discreet" or outcome is None:
         return problem.share(seed)
     world = problem.people(seed)
@@ -114,7 +113,7 @@ def _points(people: int, epsilon: float) -> Moving:
     return Moving(people, Privacy(epsilon, DELTA), ITEMS, SLOTS)
 
 
-# --- what printed algorithms, or random decisions, come to with the people of a problem
+# --- outcomes of printed algorithms and of random decisions with the people of a problem
 
 
 def _printed_slates(problem: Display, world: World, who: Who, seed: int) -> float:
@@ -147,12 +146,12 @@ def _printed_arms(problem: Contextual, world: Contexts, who: Who, seed: int) -> 
 def _other_sites(problem: Selection, city: City, who: Who, seed: int) -> float:
     domain = problem.domain
     if who == "random":
-        chosen = (
-            np.random.default_rng(seed).choice(domain.items, domain.rank, replace=False).tolist()
-        )
+        generator = np.random.default_rng(seed)
+        chosen = generator.choice(domain.items, domain.rank, replace=False).tolist()
         return value_to(city.worths, chosen)
-    best_sound = {"clip": 2.0, "steps": 10}  # of what we tried; no steps are printed
-    settings: dict[str, Any] = {"noise": _noise(who)} | (best_sound if who == "sound" else {})
+    settings: dict[str, Any] = {"noise": _noise(who)}
+    if who == "sound":
+        settings |= {"clip": 2.0, "steps": 10}  # the best that we tried; no steps are printed
     budget = problem.privacy.epsilon, DELTA
     chosen = dpcg.run(city.homes, city.function, domain, *budget, seed=seed, **settings).chosen
     return value_to(city.worths, chosen)
@@ -171,7 +170,7 @@ def _other_points(
 
 LONG = ((10_000, 100_000, 1_000_000), (3_000, 30_000, 200_000))
 LONGER = ((100_000, 300_000, 1_000_000), (10_000, 100_000, 300_000))
-"""Where a person's feedback says little."""
+"""Numbers of people where one person's feedback carries little information."""
 SHORT = ((3_000, 10_000, 30_000), (300, 1_000, 3_000))
 SAMPLES = ((1_000, 4_000, 16_000), (500, 2_000, 8_000))
 PROBLEMS = {
@@ -234,4 +233,4 @@ PROBLEMS = {
         random=True,
     ),
 }
-"""The middle of three numbers of people is that at which ε varies."""
+"""The problems by name; ε varies at the middle of the three numbers of people."""

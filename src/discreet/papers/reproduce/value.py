@@ -1,6 +1,4 @@
-"""What is kept of the value: with the printed constants, with sound noise in their place, and by
-discreet.
-"""
+"""`discreet reproduce value`: shares of value as printed, with sound noise, and by discreet."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +7,7 @@ import numpy as np
 from discreet import pictures
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
-from discreet.papers.reproduce.shares import PROBLEMS, Compared, Who, kept
+from discreet.papers.reproduce.shares import PROBLEMS, Compared, Who, share
 from discreet.tasks import repeat
 
 if TYPE_CHECKING:
@@ -19,14 +17,14 @@ if TYPE_CHECKING:
 FIRST_SEED = 900
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 FLOOR = -0.5
-"""Shares below are drawn here."""
-INTRODUCTION = """Shares of the value that could be had without privacy, δ = 10⁻⁶ (regression: 1/T). 0 is what
-random slates or arms, the best of nothing, everything and random sets, or coefficients of 0 have; for sites,
-points and online sets 0 is nothing at all, and what random ones keep is shown. Regression counts 1 − SubOpt
-of the last coefficients, contexts 1 − regret over that of uniform play. Every algorithm has its printed
-constants, untuned; “sound” is the same with the noise, or the rate, that ε and δ really allow, and for GLM
-bandit and DPCG with steps and clipping that suit that noise. Worlds have seeds from 900 on, those of
-benchmarks and of our defaults others."""
+"""Smaller shares are drawn at this height."""
+INTRODUCTION = """Shares of the value without privacy, δ = 10⁻⁶ (regression: 1/T). A share of 0 is
+that of random slates or arms, of the best of nothing, everything and random sets, or of
+coefficients of 0; for sites, points and online sets 0 is nothing at all, and the share of random
+ones is shown. Regression counts 1 − SubOpt of the last coefficients, contexts 1 − regret over that
+of uniform play. Every algorithm has its printed constants, untuned; “sound” has the noise, or the
+rate, that ε and δ allow, and for GLM bandit and DPCG steps and clipping that suit that noise.
+Worlds have seeds from 900 on; benchmarks and the choice of discreet's defaults use others."""
 LOOKS: dict[Who, tuple[str, str]] = {
     "printed": ("as printed", pictures.RED),
     "sound": ("as printed, with sound noise", pictures.PURPLE),
@@ -34,11 +32,11 @@ LOOKS: dict[Who, tuple[str, str]] = {
     "random": ("random decisions", pictures.BLACK),
 }
 Shares = dict[tuple[str, Who, int, float], float]
-"""Means over seeds, by problem, algorithm, people and ε."""
+"""Mean shares over seeds, by problem, algorithm, people and ε."""
 
 
 def tell_value(ask: Ask) -> Chapter:
-    """Shares against ε at one number of people, and against people at ε = 1."""
+    """Measure shares against ε at one number of people, and against people at ε = 1."""
     seeds = ask.runs(usual=5, quick=2)
     shares = _measured(ask, seeds)
     parts: list[Part] = [
@@ -49,14 +47,14 @@ def tell_value(ask: Ask) -> Chapter:
         Picture(
             "value",
             _draw(shares, ask),
-            f"Share kept against ε, means over {seeds} seeds; shares below {FLOOR} are drawn "
+            f"Share of value against ε, means over {seeds} seeds; shares below {FLOOR} are drawn "
             "there.",
         ),
     ]
     numbers = {
         name: [
-            {"who": who, "people": people, "epsilon": epsilon, "share": share}
-            for (problem, who, people, epsilon), share in shares.items()
+            {"who": who, "people": people, "epsilon": epsilon, "share": mean}
+            for (problem, who, people, epsilon), mean in shares.items()
             if problem == name and (who != "random" or epsilon == 1)
         ]
         for name in PROBLEMS
@@ -74,14 +72,13 @@ def _measured(ask: Ask, seeds: int) -> Shares:
     tasks = [
         (*setting, seed) for setting in settings for seed in range(FIRST_SEED, FIRST_SEED + seeds)
     ]
-    found = repeat(kept, tasks, label="value", bar=ask.bar, workers=ask.workers, store=ask.store)
-    means = np.reshape(found, (len(settings), seeds)).mean(axis=1)
+    runs = repeat(share, tasks, label="value", bar=ask.bar, workers=ask.workers, store=ask.store)
+    means = np.reshape(runs, (len(settings), seeds)).mean(axis=1)
     shares: Shares = dict(zip(settings, means.tolist(), strict=True))
     for name, who, people, epsilon in settings:
-        if who == "random":  # whatever ε
-            shares |= {
-                (name, who, people, other): shares[name, who, people, epsilon] for other in EPSILONS
-            }
+        if who == "random":  # the same for every ε
+            mean = shares[name, who, people, epsilon]
+            shares |= {(name, who, people, other): mean for other in EPSILONS}
     return shares
 
 
@@ -90,7 +87,7 @@ def _people(problem: Compared, ask: Ask) -> tuple[int, int, int]:
 
 
 def _sizes(problem: Compared, who: Who, ask: Ask) -> list[tuple[int, float]]:
-    """Numbers of people, and ε: all ε for the middle number, and ε = 1 for all numbers."""
+    """Return pairs (people, ε): all ε for the middle number of people, ε = 1 for the others."""
     few, middle, many = _people(problem, ask)
     if who == "random":
         return [(few, 1.0), (middle, 1.0), (many, 1.0)]
@@ -105,7 +102,7 @@ def _against_epsilon(shares: Shares, ask: Ask) -> Grid:
             cells = [_cell(shares[name, who, people, epsilon]) for epsilon in EPSILONS]
             rows.append([problem.title, _label(problem, who), f"{people:,}", *cells])
     headings = ["problem", "algorithm", "people", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)]
-    return Grid("Share kept against ε", headings, rows)
+    return Grid("Share of value against ε", headings, rows)
 
 
 def _against_people(shares: Shares, ask: Ask) -> Grid:
@@ -115,7 +112,8 @@ def _against_people(shares: Shares, ask: Ask) -> Grid:
         for who in problem.who:
             cells = [f"{_cell(shares[name, who, people, 1.0])} of {people:,}" for people in numbers]
             rows.append([problem.title, _label(problem, who), *cells])
-    return Grid("Share kept at ε = 1", ["problem", "algorithm", "few people", "more", "many"], rows)
+    headings = ["problem", "algorithm", "few people", "more", "many"]
+    return Grid("Share of value at ε = 1", headings, rows)
 
 
 def _label(problem: Compared, who: Who) -> str:
@@ -129,20 +127,19 @@ def _cell(share: float) -> str:
 
 
 def _verdicts() -> str:
-    """Which red lines are not private."""
+    """Return a sentence that names the algorithms that are not private as printed."""
     printed = [problem.printed for problem in PROBLEMS.values() if problem.printed is not None]
     broken = [name for name in printed if not CATALOGUE[name].verdict.private]
     whole = [name for name in printed if CATALOGUE[name].verdict.private]
     given = ", ".join(f"{name} ({CATALOGUE[name].verdict.given} for 1)" for name in broken)
     return (
         "As printed, these give a larger ε than is claimed, so their shares belong to that ε: "
-        f"{given}. "
-        f"Private as printed, and noisier than ε asks for: {', '.join(whole)}."
+        f"{given}. Private as printed, and noisier than ε needs: {', '.join(whole)}."
     )
 
 
 def _draw(shares: Shares, ask: Ask) -> "Figure":
-    """One panel a problem."""
+    """Draw one panel per problem."""
     figure, panels = pictures.panel_grid(len(PROBLEMS), columns=4, size=3.1)
     lines: dict[str, Any] = {}
     for number, (axes, (name, problem)) in enumerate(zip(panels, PROBLEMS.items(), strict=True)):
@@ -150,18 +147,15 @@ def _draw(shares: Shares, ask: Ask) -> "Figure":
         for who in problem.who:
             label, colour = LOOKS[who]
             heights = [max(FLOOR, shares[name, who, people, epsilon]) for epsilon in EPSILONS]
-            style: dict[str, Any] = (
-                {"linestyle": ":"} if who == "random" else {"marker": "o", "markersize": 4}
-            )
-            (lines[label],) = axes.plot(
-                EPSILONS, heights, color=colour, label=label, clip_on=False, **style
-            )
+            style: dict[str, Any] = {"color": colour, "label": label, "clip_on": False}
+            style |= {"linestyle": ":"} if who == "random" else {"marker": "o", "markersize": 4}
+            (lines[label],) = axes.plot(EPSILONS, heights, **style)
         for level in (0.0, 1.0):
             axes.axhline(level, color="#dddddd", linewidth=0.8, zorder=0)
         axes.set(xscale="log", ylim=(FLOOR, 1.05), yticks=(0.0, 0.5, 1.0))
         axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
         axes.minorticks_off()
-        axes.set_ylabel("" if number % 4 else "share kept")
+        axes.set_ylabel("" if number % 4 else "share of value")
         axes.set_xlabel("ε" if number >= len(PROBLEMS) - 4 else "")
         axes.set_title(f"{problem.title}\n", fontsize=9, fontweight="bold", loc="left")
         beside = "nothing printed" if problem.printed is None else problem.printed

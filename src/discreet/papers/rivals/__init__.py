@@ -1,3 +1,1 @@
-"""What streaming regression is compared with (`streaming/`), and its published tables
-(`sco_tables.py`).
-"""
+"""Rival methods of streaming regression (`streaming/`) and their tables (`sco_tables.py`)."""

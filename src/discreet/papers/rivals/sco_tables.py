@@ -1,13 +1,13 @@
-"""The published tables of streaming regression, run again, beside discreet's own numbers.
+"""The published tables of streaming regression, rerun, with discreet's own numbers.
 
 Every published method gets the best of a grid in hindsight, as in the paper; discreet's two
 columns, its default and Frank–Wolfe with its noise, are not tuned. `discreet reproduce sco-tables`
 shows them (discreet/papers/reproduce/sco_tables.py).
 
-The text does not state its constants. What its authors' public code used around publication does
+The text does not state its constants. Those of its authors' public code around publication
 reproduce Algorithm 1's cells of Table 3, with noise drawn by Lemma 3.2 (`AUTHORS`): a ball of
-radius 2 around a θ* of unit length with five coefficients that are not 0 (also at d = 10), L = 4, β
-= 1, steps from {0.4, 0.6, 1}.
+radius 2 around a θ* of unit length with five coefficients that are not 0 (also at d = 10), L = 4,
+β = 1, steps from {0.4, 0.6, 1}.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ PACES = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 @dataclass(frozen=True)
 class Error:
-    """SubOpt over seeds."""
+    """Mean and standard deviation of SubOpt over seeds."""
 
     mean: float
     standard_deviation: float
@@ -47,7 +47,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Printed:
-    """A cell of a published table, with its digits as they are printed.
+    """A cell of a published table, with its printed digits.
 
     >>> Printed("0.20", "0.048").mean
     0.2
@@ -55,7 +55,7 @@ class Printed:
 
     value: str
     spread: str
-    """What stands behind the ±."""
+    """The number after the ±."""
 
     @property
     def mean(self) -> float:
@@ -63,7 +63,7 @@ class Printed:
         return float(self.value)
 
     def covers(self, mean: float) -> bool:
-        """Whether a mean is within two printed deviations.
+        """Return whether a mean is within two printed deviations.
 
         >>> Printed("0.52", "0.057").covers(0.94), Printed("0.95", "0.095").covers(1.0)
         (False, True)
@@ -84,7 +84,7 @@ PRINTED: dict[str, tuple[Printed, Printed]] = {
     "pinf_T2000_d5": (Printed("0.015", "0.0059"), Printed("0.013", "0.0037")),
     "pinf_T2000_d10": (Printed("0.058", "0.013"), Printed("0.038", "0.013")),
 }
-"""Of Algorithm 1, and of its rival: NoisySFW at p = 1.5 (Table 3), NoisySGD at p = ∞ (Table 4)."""
+"""Cells of Algorithm 1 and of its rival: NoisySFW (p = 1.5, Table 3), NoisySGD (p = ∞, Table 4)."""
 AUTHORS = Constants(4.0, 1.0, 4.0)
 AUTHORS_RADIUS, AUTHORS_SUPPORT, AUTHORS_PACES = 2.0, 5, (0.4, 0.6, 1.0)
 COLUMNS = {
@@ -100,19 +100,19 @@ COLUMNS = {
 
 
 def case_name(p: float, samples: int, dimension: int) -> str:
-    """The key of a case."""
+    """Return the key of a case."""
     return f"p{p:g}_T{samples}_d{dimension}"
 
 
 def suboptimality(case: Case, method: str, settings: dict[str, Any], seed: int) -> float:
-    """SubOpt of one run at ε = 1, δ = 1/T."""
+    """Return SubOpt of one run at ε = 1, δ = 1/T."""
     p, samples, dimension = case
     if method.startswith("authors"):
         return as_the_authors(case, settings["pace"], seed, noise=method.removeprefix("authors_"))
     world = Regression.drawn(samples, dimension, p, seed=seed)
     if method in RIVALS:
-        found = RIVALS[method](world, 1.0, 1 / samples, settings["pace"], seed)
-        return world.suboptimality(found)
+        coefficients = RIVALS[method](world, 1.0, 1 / samples, settings["pace"], seed)
+        return world.suboptimality(coefficients)
     problem = Coefficients(samples, Privacy(1.0, 1 / samples), dimension, kind="drawn", p=p)
     learner = problem.learner(mode="frank-wolfe" if method == "frank_wolfe" else "auto")
     return problem.outcome(learner, world)
@@ -120,7 +120,7 @@ def suboptimality(case: Case, method: str, settings: dict[str, Any], seed: int) 
 
 @compared()
 def as_the_authors(case: Case, pace: float, seed: int, *, noise: str) -> float:
-    """SubOpt of Algorithm 1 in the setting of the authors' code."""
+    """Return SubOpt of Algorithm 1 in the setting of the authors' code."""
     p, samples, dimension = case
     world = Regression.drawn(samples, dimension, p, support=AUTHORS_SUPPORT, seed=seed)
     played = streaming_frank_wolfe.play(
@@ -138,7 +138,7 @@ def as_the_authors(case: Case, pace: float, seed: int, *, noise: str) -> float:
 
 
 def grids(p: float) -> dict[str, list[Try]]:
-    """What is tried for each column."""
+    """Return the methods and settings that are tried for each column."""
     rival = "noisy_sfw" if p <= 2 else "noisy_sgd"
     return {
         "authors_by_lemma": [("authors_lemma", {"pace": pace}) for pace in AUTHORS_PACES],
@@ -160,9 +160,7 @@ def best_of_grids(
     workers: int = 2,
     store: ResultStore | None = None,
 ) -> dict[str, dict[str, Error]]:
-    """For every case and column, the try with the least mean error; nothing where nothing can be
-    tried.
-    """
+    """Return the least mean error of each case and column; columns without tries are left out."""
     plan = [
         (case, column, tried)
         for case in CASES
@@ -175,8 +173,8 @@ def best_of_grids(
     )
     table: dict[str, dict[str, Error]] = {case_name(*case): {} for case in CASES}
     for (case, column, _), row in zip(plan, np.reshape(errors, (len(plan), seeds)), strict=True):
-        found = Error(float(row.mean()), float(row.std()))
-        known = table[case_name(*case)].get(column)
-        if known is None or found.mean < known.mean:
-            table[case_name(*case)][column] = found
+        error = Error(float(row.mean()), float(row.std()))
+        best = table[case_name(*case)].get(column)
+        if best is None or error.mean < best.mean:
+            table[case_name(*case)][column] = error
     return table

@@ -1,3 +1,1 @@
-"""`discreet demo`: what a shop shows (`display.py`), and what drives prices of flats
-(`regression.py`).
-"""
+"""`discreet demo`: the slates of a shop (`display.py`) and prices of flats (`regression.py`)."""

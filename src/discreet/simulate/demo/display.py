@@ -1,6 +1,6 @@
 """`discreet demo`: a shop with five slots and a hundred items learns what to show.
 
-No visitor can be found in what it shows. All contenders meet the same visitors.
+No visitor can be identified from what it shows. All contenders meet the same visitors.
 """
 
 import time
@@ -15,12 +15,14 @@ from rich.table import Table
 from discreet import pictures, warm_up
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
+from discreet.learners.set_maximizer import SetMaximizer
 from discreet.progress import Bar, bars_on
-from discreet.simulate.demo.page import asked, percent, show, table_of
+from discreet.simulate.demo.page import percent, show, stated, table_of
 from discreet.simulate.problems.display import Display, Run, run_display
 from discreet.tasks import repeat
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -29,7 +31,7 @@ PLAIN = "whole preferences, no privacy"
 
 
 class Seen(NamedTuple):
-    """What the shop sees of a visitor, as the learner's feedback; and the line that is drawn."""
+    """What the shop sees of a visitor: the learner's feedback, and the look of its line."""
 
     feedback: Literal["bandit", "clicks", "full"]
     colour: str
@@ -43,34 +45,32 @@ SEEN = {
     PLAIN: Seen("full", pictures.BLACK, "--"),
 }
 NO_PRIVACY = 1e4
-"""An epsilon at which noise plays no role."""
+"""An epsilon at which noise is negligible."""
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 CURVES = ("whole preferences", "clicks")
 WORLDS = (1, 2, 3)
-"""Seeds of the worlds over which the bands of the picture go."""
+"""Seeds of the worlds whose spread the bands of the picture show."""
 MOST_VISITORS = 100_000
-"""The most visitors of each of these worlds."""
+"""Largest number of visitors of each of these worlds."""
 
 
 @dataclass(frozen=True)
 class DisplayResult:
-    """What all contenders earned from the same visitors; and shares kept in other worlds,
-    against ε.
-    """
+    """Value of all contenders with the same visitors, and shares in other worlds against ε."""
 
     visitors: int
     privacy: Privacy
     random: float
-    """What random slates earn."""
+    """Value of random slates."""
     hindsight: float
-    """What the best fixed slate would have earned."""
+    """Value of the best fixed slate in hindsight."""
     runs: dict[str, Run]
     curves: dict[str, Floats]
-    """Shares, by ε and world."""
+    """Shares by ε (rows) and world (columns), for each curve."""
 
     @property
     def shares(self) -> dict[str, float]:
-        """How much of what the best slate gains over random ones each contender kept."""
+        """Each contender's share of the gain of the best slate over random ones."""
         gain = self.hindsight - self.random
         return {name: (run.value - self.random) / gain for name, run in self.runs.items()}
 
@@ -85,31 +85,45 @@ def tell_display(
     learners = {name: problem.learner(seed=seed) for name, problem in problems.items()}
     warm_up(*learners.values())
     began = time.perf_counter()
-    world, bar = problems[PLAIN].people(seed or 0), bars_on(console)
+    result = _simulate(problems[PLAIN], privacy, learners, seed or 0, bars_on(console))
+    numbers = _numbers(result) | {
+        "seconds": time.perf_counter() - began,
+        "simulated": seed is not None,
+    }
+    parts = [_table(result), str(learners["clicks"].guarantee)]
+    return show(console, folder, parts, _picture(result), numbers)
+
+
+def _simulate(
+    problem: Display, privacy: Privacy, learners: dict[str, SetMaximizer], seed: int, bar: Bar
+) -> DisplayResult:
+    """Run all learners on the visitors of a problem, and measure shares against ε."""
+    visitors = problem.rounds
+    world = problem.people(seed)
     with bar("visitors", visitors * len(learners)) as report:
         runs = {
             name: run_display(learner, world, report=report) for name, learner in learners.items()
         }
-    best = world.worth(world.best_slate(SLOTS))
+    hindsight = world.worth(world.best_slate(SLOTS))
     curves = _curves(min(visitors, MOST_VISITORS), privacy.delta, bar)
-    result = DisplayResult(visitors, privacy, world.random_worth(SLOTS), best, runs, curves)
-    numbers = {
-        "visitors": visitors,
-        "epsilon": privacy.epsilon,
-        "delta": privacy.delta,
+    return DisplayResult(visitors, privacy, world.random_worth(SLOTS), hindsight, runs, curves)
+
+
+def _numbers(result: DisplayResult) -> dict[str, object]:
+    """The numbers of demo.json."""
+    return {
+        "visitors": result.visitors,
+        "epsilon": result.privacy.epsilon,
+        "delta": result.privacy.delta,
         "random": result.random,
-        "hindsight": best,
+        "hindsight": result.hindsight,
         "share": result.shares,
-        "clicks": {name: run.value for name, run in runs.items()},
+        "clicks": {name: run.value for name, run in result.runs.items()},
         "share_against_epsilon": {
             name: dict(zip(EPSILONS, shares.mean(axis=1).tolist(), strict=True))
-            for name, shares in curves.items()
+            for name, shares in result.curves.items()
         },
-        "seconds": time.perf_counter() - began,
-        "simulated": seed is not None,
     }
-    said = [_table(result), str(learners["clicks"].guarantee)]
-    return show(console, folder, said, _picture(result), numbers)
 
 
 def _problem(name: str, visitors: int, privacy: Privacy) -> Display:
@@ -117,7 +131,7 @@ def _problem(name: str, visitors: int, privacy: Privacy) -> Display:
 
 
 def _curves(visitors: int, delta: float, bar: Bar) -> dict[str, Floats]:
-    """Shares kept by ε and world, of each curve."""
+    """Return the shares of each curve, by ε (rows) and world (columns)."""
     tasks = [
         (name, visitors, epsilon, delta, seed)
         for name in CURVES
@@ -129,15 +143,15 @@ def _curves(visitors: int, delta: float, bar: Bar) -> dict[str, Floats]:
 
 
 def share_at(name: str, visitors: int, epsilon: float, delta: float, seed: int) -> float:
-    """The share kept in a world of its own."""
+    """Return the share of one contender in the world of a seed."""
     problem = _problem(name, visitors, Privacy(epsilon, delta))
     people = problem.people(seed)
     return problem.share_of(problem.outcome(problem.learner(), people), people)
 
 
 def _table(result: DisplayResult) -> Table:
-    title = f"{result.visitors:,} visitors, {ITEMS} items, {SLOTS} slots, {asked(result.privacy)}"
-    table = table_of(title, "what the shop sees", "clicks", "share kept")
+    title = f"{result.visitors:,} visitors, {ITEMS} items, {SLOTS} slots, {stated(result.privacy)}"
+    table = table_of(title, "what the shop sees", "clicks", "share of value")
     table.add_row("nothing: random slates", f"{result.random:,.0f}", percent(0.0))
     for name, share in result.shares.items():
         table.add_row(name, f"{result.runs[name].value:,.0f}", percent(share))
@@ -146,42 +160,53 @@ def _table(result: DisplayResult) -> Table:
 
 
 def _picture(result: DisplayResult) -> "Figure":
-    """Left: value per visitor over time; right: share kept against ε."""
+    """Draw the value per visitor over time (left) and the share of value against ε (right)."""
     figure, (left, right) = pictures.panels(2, (13, 4.8))
+    _draw_value(left, result)
+    _draw_shares(right, result)
+    pictures.count_people(left)
+    for axes in (left, right):
+        pictures.add_legend(axes, loc="lower right", title="what the shop sees")
+        pictures.open_frame(axes)
+    return figure
+
+
+def _draw_value(axes: "Axes", result: DisplayResult) -> None:
+    """Draw each contender's clicks per visitor over time."""
     edges = np.append(0, np.geomspace(min(100, result.visitors), result.visitors, 50))
     for name, run in result.runs.items():
+        look = SEEN[name]
         earned = np.diff(np.interp(edges, run.visitors, run.earned)) / np.diff(edges)
-        left.plot(
-            edges[1:], earned, SEEN[name].style, color=SEEN[name].colour, linewidth=1.8, label=name
-        )
+        axes.plot(edges[1:], earned, look.style, color=look.colour, linewidth=1.8, label=name)
     highest = result.hindsight / result.visitors
-    pictures.mark_level(left, result.random / result.visitors, "random\nslates")
-    pictures.mark_level(left, highest, "best in\nhindsight")
-    left.set(
+    pictures.mark_level(axes, result.random / result.visitors, "random\nslates")
+    pictures.mark_level(axes, highest, "best in\nhindsight")
+    axes.set(
         xscale="log",
         xlabel="visitors so far (log scale)",
         ylabel="clicks per visitor",
         title=f"What the shop earns while it learns (ε = {result.privacy.epsilon:g})",
         ylim=(0, highest * 1.1),
     )
+
+
+def _draw_shares(axes: "Axes", result: DisplayResult) -> None:
+    """Draw shares of value against ε, with bands of one standard deviation over worlds."""
     for name, shares in result.curves.items():
-        middle, spread, colour = shares.mean(axis=1), shares.std(axis=1), SEEN[name].colour
-        right.plot(EPSILONS, middle, color=colour, marker="o", linewidth=1.8, label=name)
-        right.fill_between(
-            EPSILONS, middle - spread, middle + spread, color=colour, alpha=0.15, linewidth=0
-        )
-    right.set(
+        colour = SEEN[name].colour
+        middle = shares.mean(axis=1)
+        spread = shares.std(axis=1)
+        low = middle - spread
+        high = middle + spread
+        axes.plot(EPSILONS, middle, color=colour, marker="o", linewidth=1.8, label=name)
+        axes.fill_between(EPSILONS, low, high, color=colour, alpha=0.15, linewidth=0)
+    visitors = min(result.visitors, MOST_VISITORS)
+    axes.set(
         xscale="log",
         ylim=(0, 1.02),
         xlabel="epsilon",
-        ylabel="share of the value kept",
-        title=f"What privacy costs ({min(result.visitors, MOST_VISITORS):,} visitors, "
-        f"{len(WORLDS)} worlds)",
+        ylabel="share of the value",
+        title=f"What privacy costs ({visitors:,} visitors, {len(WORLDS)} worlds)",
     )
-    right.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
-    right.minorticks_off()
-    pictures.count_people(left)
-    for axes in (left, right):
-        pictures.add_legend(axes, loc="lower right", title="what the shop sees")
-        pictures.open_frame(axes)
-    return figure
+    axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
+    axes.minorticks_off()

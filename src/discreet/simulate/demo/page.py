@@ -1,4 +1,4 @@
-"""What both demos share: tables and guarantees on a console, a picture and numbers in a folder."""
+"""Output of both demos: tables and guarantees on a console, a picture and numbers in a folder."""
 
 import json
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def show(
     console: Console,
     folder: Path,
-    said: Sequence[object],
+    parts: Sequence[object],
     figure: "Figure",
     report: dict[str, object],
 ) -> dict[str, object]:
     """Print tables and texts, write demo.png and demo.json, and return the report."""
-    for each in said:
-        console.print(each, soft_wrap=isinstance(each, str))
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "demo.json").write_text(json.dumps(report, indent=2) + "\n")
     pictures.save(figure, folder / "demo.png")
@@ -34,7 +34,7 @@ def show(
 
 
 def table_of(title: str, first: str, *others: str) -> Table:
-    """A table whose first column holds words and whose others hold numbers."""
+    """Return a table whose first column holds text and whose other columns hold numbers."""
     return Table(
         first,
         *(Column(heading, justify="right") for heading in others),
@@ -43,17 +43,17 @@ def table_of(title: str, first: str, *others: str) -> Table:
     )
 
 
-def asked(privacy: Privacy) -> str:
-    """What was asked for, in the title of a table.
+def stated(privacy: Privacy) -> str:
+    """Return the privacy parameters as text, for the title of a table.
 
-    >>> asked(Privacy(1.0, 1e-6))
+    >>> stated(Privacy(1.0, 1e-6))
     'epsilon = 1, delta = 1e-06'
     """
     return f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}"
 
 
 def percent(share: float) -> str:
-    """A share as it is printed.
+    """Return a share as text.
 
     >>> percent(0.1234)
     '12.3 %'

@@ -1,5 +1,4 @@
-"""One case per problem of `discreet plan`: facts of the plan, and what it takes to simulate the
-problem.
+"""One case per problem of `discreet plan`: facts of the plan, and the time of a simulation.
 
 The worlds, the learners and the shares are those of discreet/simulate/problems.
 """
@@ -19,11 +18,11 @@ from discreet.simulate.problems import (
 )
 
 NUMBERS = 2**27
-"""How many numbers of a made-up world are held at most: 1 GB."""
+"""Largest number of floats of a simulated world that are held at once: 1 GB."""
 
 
 class OnlineCase(Case):
-    """A case whose learner decides for one person after another."""
+    """Base class of cases whose learner decides for one person after another."""
 
     def facts(self) -> dict[str, object]:
         learner: Learner = self.learner()
@@ -32,7 +31,7 @@ class OnlineCase(Case):
 
 @dataclass(frozen=True)
 class DisplayCase(Display, OnlineCase):
-    """Slates for one visitor after another."""
+    """Plan of slates for one visitor after another."""
 
     @property
     def seconds(self) -> float:
@@ -48,19 +47,19 @@ class DisplayCase(Display, OnlineCase):
 
 @dataclass(frozen=True)
 class CostsCase(Costs, OnlineCase):
-    """Sets of least cost."""
+    """Plan of sets of least cost."""
 
     @property
     def seconds(self) -> float:
         if self.feedback == "full":
             return 0.1 + self.rounds * (2e-6 + 1.2e-7 * self.items + 7e-10 * self.items**2)
-        # What is believed about pairs takes its time, however many visitors there are.
+        # The posterior of pairs takes time that does not depend on the number of visitors.
         return 0.1 + 2e-4 * self.items**2 + self.rounds * (3e-6 + 6e-8 * self.items)
 
 
 @dataclass(frozen=True)
 class RegressionCase(Coefficients, OnlineCase):
-    """Coefficients of a linear model."""
+    """Plan of coefficients of a linear model."""
 
     @property
     def most_people(self) -> int:
@@ -74,19 +73,19 @@ class RegressionCase(Coefficients, OnlineCase):
 
 @dataclass(frozen=True)
 class ContextualCase(Contextual, OnlineCase):
-    """Arms for people with contexts."""
+    """Plan of arms for people with contexts."""
 
     @property
     def seconds(self) -> float:
-        a_person = 4e-7 + 3.5e-8 * self.features + 4e-10 * self.features * self.arms
+        per_person = 4e-7 + 3.5e-8 * self.features + 4e-10 * self.features * self.arms
         is_ridge = self.relevant == "all" or (self.relevant is None and self.features <= 64)
         squares = 6e-10 * self.features**2 if is_ridge else 0.0
-        return 0.1 + self.rounds * (a_person + squares)
+        return 0.1 + self.rounds * (per_person + squares)
 
 
 @dataclass(frozen=True)
 class SelectionCase(Selection, Case):
-    """A set that is chosen once."""
+    """Plan of a set that is chosen once."""
 
     def facts(self) -> dict[str, object]:
         plan = SetSelector.problem_for(replace(self.learner().settings, people=self.rounds)).plan
@@ -103,7 +102,7 @@ class SelectionCase(Selection, Case):
 
 @dataclass(frozen=True)
 class ContinuousCase(Continuous, OnlineCase):
-    """Sets of a fractional point."""
+    """Plan of points of a polytope, played as sets."""
 
     @property
     def seconds(self) -> float:

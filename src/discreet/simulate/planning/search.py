@@ -1,11 +1,10 @@
-"""What a budget buys, before it is spent: facts of the plan, and what is kept in a few made-up
-worlds.
+"""`discreet plan`: facts of a plan, and the share of value in a few simulated worlds.
 
-Every problem has a case (`DisplayCase`, `CostsCase`, … in planning/cases.py). What is asked of it
-is the same for all: the share of the value that is kept, which ε would keep 90 %, and how many
-people. All people that are planned are simulated, unless that takes too long; then the plan says
-how long. Seeds are fixed: the same question has the same answer. How much is simulated follows from
-the size of the case and from the minutes that it may take, never from the clock.
+Every problem has a case (`DisplayCase`, `CostsCase`, … in planning/cases.py). Three questions are
+the same for all: the expected share of the value, the ε that would give 90 % of it, and the number
+of people who would. All planned people are simulated, unless that takes too long; then the plan
+states how long it would take. Seeds are fixed, so equal questions have equal answers. The amount of
+simulation follows from the size of the case and from the allowed minutes, never from the clock.
 """
 
 import os
@@ -31,27 +30,25 @@ from discreet.simulate.problems.problem import Problem
 from discreet.tasks import repeat
 
 GOAL = 0.9
-"""The share of the value that is aimed for."""
+"""The share of the value that a plan aims for."""
 MINUTES = 1.0
-"""How long the simulations may take, unless more is asked for."""
+"""Default limit of the simulations, in minutes."""
 CORES = 2
-"""How many processes simulate."""
+"""Number of processes that simulate."""
 FOR_PEOPLE = 0.5
-"""The share of the time for the search of how many people are enough; the rest is for all else."""
+"""Share of the time for the search over numbers of people; the rest is for everything else."""
 ALONE = 3.0
-"""Seconds below which one process does it sooner than two."""
+"""Seconds of work below which one process is faster than two."""
 STEPS = 15
-"""How far is searched to each side, in half octaves: found by four trials."""
+"""Width of a search to each side, in half octaves: four trials suffice."""
 STRIDE = 2
-"""Half octaves by which more people are tried at a time, so that no trial is much larger than
-needed.
-"""
+"""Largest step to more people, in half octaves, so that no trial is much larger than needed."""
 CLIMB = 3.0
-"""How long all trials of more people take together, in units of the last one."""
+"""Time of all trials of more people together, in units of the last one."""
 LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e6
-"""Between these, a guarantee can be asked for."""
+"""The range of ε that a guarantee can have."""
 FIRST_WORLD = 1000
-"""The seed of the first world."""
+"""Seed of the first world."""
 NAMES = {
     "method": "learns by",
     "why": "because",
@@ -62,8 +59,8 @@ NAMES = {
     "noise_in_visitors": "noise, in visitors",
     "noise_in_people": "noise, in people",
     "noise_in_samples": "noise, in samples",
-    "noise_of_report": "noise of what a block is said to have earned",
-    "preparation": "samples that are measured first",
+    "noise_of_report": "noise of a block's reported value",
+    "preparation": "samples used for preparation",
     "passes": "passes",
     "error_in_people": "error of the choice, in people",
     "first_views_of_an_item": "views of an item in the first block",
@@ -75,36 +72,32 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Case(Problem[Any, Any]):
-    """A problem that can be planned: facts of its plan, and what it takes to simulate it."""
+    """A problem that can be planned: facts of its plan, and the time that a simulation takes."""
 
     @abstractmethod
     def facts(self) -> dict[str, object]:
-        """Return public numbers of the plan, and `epsilon` as it will be spent; refuse what
-        cannot be.
-        """
+        """Return public numbers of the plan and its `epsilon`; refuse impossible cases."""
 
     @property
     def most_people(self) -> int:
-        """How many people are simulated at most: more would not fit into memory."""
+        """Largest number of simulated people: more would not fit into memory."""
         return 50_000_000
 
     @property
     @abstractmethod
     def seconds(self) -> float:
-        """About how long it takes to simulate one world, on one core."""
+        """Approximate time to simulate one world on one core, in seconds."""
 
 
 class Effort(NamedTuple):
-    """How much is simulated: worlds for the question itself, and worlds for each trial of a
-    search.
-    """
+    """Amount of simulation: worlds for the planned case, and worlds per trial of a search."""
 
     worlds: int
     searched: int
 
     @property
     def runs(self) -> float:
-        """How many runs the question and the search for an epsilon take."""
+        """Number of runs of the planned case and of the search for an epsilon."""
         return self.worlds + self.searched * log2(STEPS + 1)
 
 
@@ -112,83 +105,129 @@ EFFORTS = (Effort(4, 4), Effort(4, 2), Effort(4, 1), Effort(2, 1))
 
 
 class Afforded(NamedTuple):
-    """What there is time for."""
+    """The simulations that the allowed time permits."""
 
     effort: Effort
     people: int
     more: int
-    """How many half octaves more people are tried at most."""
+    """Largest increase of the number of people that is tried, in half octaves."""
     seconds: float
-    """How long that takes at most, on one core."""
+    """Upper bound of the time, on one core."""
 
 
-class Kept(NamedTuple):
-    """The share of the value that is kept at an epsilon and a number of people, on average over
-    worlds.
-    """
+class Share(NamedTuple):
+    """Mean share of the value over worlds, at an epsilon and a number of people."""
 
     epsilon: float
     people: int
     share: float
     standard_error: float | None
-    """None with one world."""
+    """Standard error over worlds; None with one world."""
 
     def __str__(self) -> str:
         error = "" if self.standard_error is None else f" ± {self.standard_error:.1%}"
         return f"{max(self.share, 0):.1%}{error}"
 
 
+class Search(NamedTuple):
+    """Result of a search: the least trial that reaches the goal, if any, and all trials."""
+
+    least: Share | None
+    trials: list[Share]
+
+
+class Answers(NamedTuple):
+    """Simulated answers: the expected share, and the searches over epsilons and over people."""
+
+    expected: Share
+    epsilons: Search
+    people: Search
+
+
 def share_of(case: Case, seed: int) -> float:
-    """The share kept; less than anything where such a case cannot be."""
+    """Return the share of the value in one world; −∞ for an impossible case."""
     with suppress(ConfigError):
         return case.share(seed)
     return -inf
 
 
 def make_plan(case: Case, console: Console, minutes: float = MINUTES) -> dict[str, Any]:
-    """Facts, the share that is expected, and which epsilon or how many people would keep 90 %."""
+    """Return the facts of a plan, the expected share, and what 90 % of the value would take.
+
+    Parameters
+    ----------
+    case
+        The planned problem: its size, its number of people and its privacy.
+    console
+        Where progress is shown.
+    minutes
+        Limit of the simulations.
+
+    Returns
+    -------
+    dict
+        Facts and simulated numbers by name, as `discreet plan --json` prints them.
+    """
     facts = case.facts()
     minutes = require.number("minutes", minutes, 0.01, 1e5)
-    effort, people, more, seconds = _afforded(case, minutes)
-    simulated = replace(case, rounds=people)
-    fewest = min(STEPS, floor(2 * log2(people)))
-    bar = bars_on(console)("simulating", ceil(seconds))
-    with _workers(seconds) as pool, ThreadPoolExecutor(2) as searches, bar as report:
-        asked = _kept(simulated, effort.worlds, pool, report)
-        kept = partial(_kept, worlds=effort.searched, pool=pool, report=report)
-        with_epsilon, with_people = (
-            partial(_with_epsilon, simulated),
-            partial(_with_people, simulated),
-        )
-        by_epsilon = searches.submit(_least, asked, kept, with_epsilon, STEPS, STEPS, STEPS)
-        by_people = searches.submit(_least, asked, kept, with_people, fewest, more, STRIDE)
-        (epsilon, epsilons), (enough, tried) = by_epsilon.result(), by_people.result()
+    afforded = affordable(case, minutes)
+    simulated = replace(case, rounds=afforded.people)
+    answers = _simulate(simulated, afforded, bars_on(console))
     return {
         "facts": facts | {"delta": case.privacy.delta, "contributions": case.privacy.contributions},
         "in_words": in_words(case.privacy),
         "world": case.world,
-        "worlds": effort.worlds,
+        "worlds": afforded.effort.worlds,
         "who": case.who,
         "value": case.value,
         "people": case.rounds,
-        "people_simulated": people,
-        "minutes_for_all_people": _minutes_for_all(case) if people < case.rounds else None,
-        "expected_share": asked.share,
-        "standard_error": asked.standard_error,
-        "share_by_epsilon": [row._asdict() for row in epsilons],
-        "share_by_people": [row._asdict() for row in tried],
-        "epsilon_for_90_percent": epsilon and epsilon.epsilon,
-        "people_for_90_percent": enough and enough.people,
-        "minutes_for_more_people": None if enough else _minutes_for_more(simulated, effort, more),
+        "people_simulated": afforded.people,
+        "minutes_for_all_people": _minutes_for_all(case, afforded),
+        **_simulated_numbers(answers),
+        "minutes_for_more_people": _minutes_for_more(simulated, afforded, answers.people),
+    }
+
+
+def _simulate(case: Case, afforded: Afforded, bar: Bar) -> Answers:
+    """Simulate a case, and search for the least epsilon and the fewest people that suffice."""
+    effort = afforded.effort
+    progress = bar("simulating", ceil(afforded.seconds))
+    with (
+        processes_for(afforded.seconds) as pool,
+        ThreadPoolExecutor(2) as searches,
+        progress as report,
+    ):
+        expected = _mean_share(case, effort.worlds, pool, report)
+        share_at = partial(_mean_share, worlds=effort.searched, pool=pool, report=report)
+        least = partial(_least, expected, share_at)
+        fewest = min(STEPS, floor(2 * log2(case.rounds)))
+        with_epsilon = partial(_with_epsilon, case)
+        with_people = partial(_with_people, case)
+        epsilons = searches.submit(least, with_epsilon, STEPS, STEPS, STEPS)
+        people = searches.submit(least, with_people, fewest, afforded.more, STRIDE)
+        return Answers(expected, epsilons.result(), people.result())
+
+
+def _simulated_numbers(answers: Answers) -> dict[str, Any]:
+    """The numbers of a plan that were simulated."""
+    enough_epsilon = answers.epsilons.least
+    enough_people = answers.people.least
+    return {
+        "expected_share": answers.expected.share,
+        "standard_error": answers.expected.standard_error,
+        "share_by_epsilon": [row._asdict() for row in answers.epsilons.trials],
+        "share_by_people": [row._asdict() for row in answers.people.trials],
+        "epsilon_for_90_percent": enough_epsilon and enough_epsilon.epsilon,
+        "people_for_90_percent": enough_people and enough_people.people,
     }
 
 
 @contextmanager
-def _workers(seconds: float) -> Iterator[Executor | None]:
-    """Processes for so much work, one thread each; None if it is done sooner without.
+def processes_for(seconds: float) -> Iterator[Executor | None]:
+    """Yield processes for this amount of work, one thread each; None if one process is faster.
 
-    Libraries of linear algebra would start as many threads as there are cores in each of them, and
-    wait.
+    Without the limit, libraries of linear algebra start one thread per core in each process, and
+    the threads wait for each other.
     """
     if seconds < ALONE:
         yield None
@@ -204,10 +243,10 @@ def _workers(seconds: float) -> Iterator[Executor | None]:
 
 
 def in_words(privacy: Privacy) -> str:
-    """An epsilon for people who never heard of one.
+    """Return a guarantee in plain words, for readers who do not know epsilon.
 
     >>> in_words(Privacy(1.0, 1e-6))
-    "an attacker's odds about one person change by at most a factor e^1 = 2.7, except with probability 1e-06"
+    "an attacker's odds ... change by at most a factor e^1 = 2.7, except with probability 1e-06"
     """
     factor = exp(min(privacy.epsilon, 700.0))
     failing = f", except with probability {privacy.delta:g}" if privacy.delta else ""
@@ -217,21 +256,14 @@ def in_words(privacy: Privacy) -> str:
     )
 
 
-def _afforded(case: Case, minutes: float) -> Afforded:
-    """The most thorough effort that there is time for; if there is too little for any, with
-    fewer people.
-    """
+def affordable(case: Case, minutes: float) -> Afforded:
+    """Return the most thorough effort within the time; if none fits, with fewer people."""
     time = 60 * CORES * minutes
     for_all_else = (1 - FOR_PEOPLE) * time
     rounds = min(require.whole("rounds", case.rounds), case.most_people)
     fitting = (effort for effort in EFFORTS if effort.runs * _seconds(case, rounds) <= for_all_else)
     effort = next(fitting, EFFORTS[-1])
-    low, high = 0, rounds + 1  # numbers of people that can and that cannot be afforded
-    while high - low > 1 and effort.runs * _seconds(case, rounds) > for_all_else:
-        middle = (low + high) // 2
-        fits = effort.runs * _seconds(case, middle) <= for_all_else
-        low, high = (middle, high) if fits else (low, middle)
-    people = max(low, 1) if low else rounds
+    people = _affordable_people(case, effort, rounds, for_all_else)
     more = 0
     while more < STEPS and people * 2 ** ((more + 1) / 2) <= case.most_people:
         if _climb(case, people, effort, more + 1) > FOR_PEOPLE * time:
@@ -241,57 +273,66 @@ def _afforded(case: Case, minutes: float) -> Afforded:
     return Afforded(effort, people, more, seconds)
 
 
+def _affordable_people(case: Case, effort: Effort, rounds: int, seconds: float) -> int:
+    """Return the largest number of people, up to `rounds`, whose runs fit into the time."""
+    if effort.runs * _seconds(case, rounds) <= seconds:
+        return rounds
+    low = 0  # a number of people that fits
+    high = rounds + 1  # a number of people that does not fit
+    while high - low > 1:
+        middle = (low + high) // 2
+        if effort.runs * _seconds(case, middle) <= seconds:
+            low = middle
+        else:
+            high = middle
+    return low or rounds
+
+
 def _seconds(case: Case, people: float) -> float:
     return replace(case, rounds=max(1, round(people))).seconds
 
 
 def _climb(case: Case, people: int, effort: Effort, more: int) -> float:
-    """Return how long it takes to try more people, up to a number of half octaves more."""
+    """Return the time to try more people, up to this number of half octaves more."""
     return effort.searched * CLIMB * _seconds(case, people * 2 ** (more / 2)) if more else 0.0
 
 
-def _minutes_for_all(case: Case) -> int | None:
-    """How many minutes it would take to simulate all people; None if they would not fit into
-    memory.
-    """
-    if case.rounds > case.most_people:
+def _minutes_for_all(case: Case, afforded: Afforded) -> int | None:
+    """Return the minutes to simulate all people; None if they are, or do not fit into memory."""
+    if afforded.people >= case.rounds or case.rounds > case.most_people:
         return None
     return ceil(EFFORTS[-1].runs * case.seconds / ((1 - FOR_PEOPLE) * 60 * CORES))
 
 
-def _minutes_for_more(case: Case, effort: Effort, tried: int) -> int | None:
-    """How many minutes it would take to try four times as many people; None if more do not fit."""
-    further = tried + 2 * STRIDE
-    if case.rounds * 2 ** ((tried + 1) / 2) > case.most_people or tried >= STEPS:
+def _minutes_for_more(case: Case, afforded: Afforded, people: Search) -> int | None:
+    """Return the minutes to try four times as many people; None if not needed or possible."""
+    if people.least is not None or afforded.more >= STEPS:
         return None
-    return ceil(_climb(case, case.rounds, effort, further) / (FOR_PEOPLE * 60 * CORES))
+    if case.rounds * 2 ** ((afforded.more + 1) / 2) > case.most_people:
+        return None
+    further = afforded.more + 2 * STRIDE
+    return ceil(_climb(case, case.rounds, afforded.effort, further) / (FOR_PEOPLE * 60 * CORES))
 
 
 def _with_people(case: Case, steps: int) -> Case:
-    """The case with more people, by a number of half octaves."""
+    """Return the case with more people, by a number of half octaves."""
     return replace(case, rounds=round(case.rounds * 2 ** (steps / 2)))
 
 
 def _with_epsilon(case: Case, steps: int) -> Case:
-    """The case with more epsilon, by a number of half octaves, as far as a guarantee can have
-    it.
-    """
+    """Return the case with more epsilon, by a number of half octaves, within the valid range."""
     epsilon = min(max(case.privacy.epsilon * 2 ** (steps / 2), LEAST_EPSILON), MOST_EPSILON)
     return replace(case, privacy=replace(case.privacy, epsilon=epsilon))
 
 
-def _kept(case: Case, worlds: int, pool: Executor | None, report: Report) -> Kept:
-    """The share that is kept, on average over worlds."""
+def _mean_share(case: Case, worlds: int, pool: Executor | None, report: Report) -> Share:
+    """Return the mean share of the value over worlds."""
     tasks = [(case, FIRST_WORLD + number) for number in range(worlds)]
     bar = _part_of(report, case.seconds)
     shares = repeat(share_of, tasks, label="", bar=bar, workers=1, executor=pool)
     known = worlds > 1 and -inf not in shares
-    return Kept(
-        case.privacy.epsilon,
-        case.rounds,
-        fmean(shares),
-        stdev(shares) / sqrt(worlds) if known else None,
-    )
+    standard_error = stdev(shares) / sqrt(worlds) if known else None
+    return Share(case.privacy.epsilon, case.rounds, fmean(shares), standard_error)
 
 
 def _part_of(report: Report, seconds: float) -> Bar:
@@ -305,50 +346,63 @@ def _part_of(report: Report, seconds: float) -> Bar:
 
 
 def _least(
-    asked: Kept,
-    kept: Callable[[Case], Kept],
-    at: Callable[[int], Case],
+    expected: Share,
+    share_at: Callable[[Case], Share],
+    case_at: Callable[[int], Case],
     fewer: int,
     more: int,
     stride: int,
-) -> tuple[Kept | None, list[Kept]]:
-    """The least of the cases `at` −fewer, …, more that keeps enough, and all that were tried.
+) -> Search:
+    """Find the least of the cases −fewer, …, more that reaches the goal.
 
-    `asked` is the one at 0. Upwards at most `stride` at a time, until one is enough.
+    `expected` is the share of case 0. The search goes upwards by at most `stride` per trial until
+    one reaches the goal.
     """
-    tried = [asked]
-    found = asked if asked.share >= GOAL else None
-    # Shares grow: up to `low` nothing is enough, from `high` on all is (one beyond the last is
-    # untried).
-    low, high = (-fewer - 1, 0) if found else (0, more + 1)
+    trials = [expected]
+    least = expected if expected.share >= GOAL else None
+    # Shares grow with the case: none up to `low` reaches the goal, all from `high` on do (the case
+    # after the last one is untried).
+    low, high = (-fewer - 1, 0) if least else (0, more + 1)
     while high - low > 1:
-        middle = (low + high) // 2 if found else min((low + high) // 2, low + stride)
-        row = kept(at(middle))
-        tried.append(row)
-        if row.share >= GOAL:
-            found, high = row, middle
+        middle = (low + high) // 2 if least else min((low + high) // 2, low + stride)
+        trial = share_at(case_at(middle))
+        trials.append(trial)
+        if trial.share >= GOAL:
+            least = trial
+            high = middle
         else:
             low = middle
-    return found, sorted(set(tried), key=lambda row: row[:2])
+    return Search(least, sorted(set(trials), key=lambda trial: trial[:2]))
 
 
 def print_plan(plan: dict[str, Any], console: Console) -> None:
-    """The plan as a table: what is fixed beforehand, then what was simulated."""
-    facts, who = plan["facts"], plan["who"]
+    """Print a plan as a table: the facts first, then the simulated numbers."""
     table = Table(show_header=False, title="What this budget buys")
+    _add_facts(table, plan)
+    table.add_section()
+    _add_simulated(table, plan)
+    console.print(table)
+
+
+def _add_facts(table: Table, plan: dict[str, Any]) -> None:
+    """Add the rows of the facts that are fixed beforehand."""
+    facts = plan["facts"]
     for name, value in facts.items():
         if name in NAMES:
-            table.add_row(NAMES[name].format(who=who), _shown(value))
+            table.add_row(NAMES[name].format(who=plan["who"]), _shown(value))
     failing = f" at delta = {facts['delta']:g}" if facts["delta"] else ""
     table.add_row("privacy spent in the end", f"epsilon = {facts['epsilon']:.4g}{failing}")
     table.add_row("in plain words", plan["in_words"])
     if facts["contributions"] > 1:
-        table.add_row(
-            "rounds of one person", f"up to {facts['contributions']}, all of them together"
-        )
-    table.add_section()
-    asked = Kept(0.0, 0, plan["expected_share"], plan["standard_error"])
-    table.add_row("share of the value kept", str(asked))
+        rounds = f"up to {facts['contributions']}, all of them together"
+        table.add_row("rounds of one person", rounds)
+
+
+def _add_simulated(table: Table, plan: dict[str, Any]) -> None:
+    """Add the rows of the simulated numbers."""
+    who = plan["who"]
+    expected = Share(0.0, 0, plan["expected_share"], plan["standard_error"])
+    table.add_row("share of the value", str(expected))
     table.add_row("the value is", plan["value"])
     simulated = f"{plan['people_simulated']:,} {who} in {plan['worlds']} worlds: {plan['world']}"
     table.add_row("simulated", simulated)
@@ -359,32 +413,30 @@ def print_plan(plan: dict[str, Any], console: Console) -> None:
         if name == "people" and plan["people_for_90_percent"] is None:
             enough += f"; to try more: {_remedy(plan['minutes_for_more_people'])}"
         table.add_row(f"{what} for 90 %", enough)
-    console.print(table)
 
 
 def _remedy(minutes: int | None) -> str:
-    """What to do if fewer people were simulated than it takes."""
+    """The option that would simulate enough people."""
     if minutes is None:
-        return "so many are never simulated"
+        return "too many to simulate"
     return f"takes --minutes {minutes}"
 
 
-def _enough(name: str, found: float | None, tried: list[dict[str, Any]]) -> str:
-    """The least that was enough, among those that were tried; or what the largest keeps."""
-    if found is None:
-        last = max(tried, key=lambda row: row[name])
-        most, share = _rounded(last[name]), f"{max(last['share'], 0):.1%}"
-        return (
-            f"none: {most} keeps {share}"
-            if name == "epsilon"
-            else f"more than {most}, who keep {share}"
-        )
-    is_least = found <= min(row[name] for row in tried)
-    return f"{'at most' if is_least else 'about'} {_rounded(found)}"
+def _enough(name: str, least: float | None, trials: list[dict[str, Any]]) -> str:
+    """The least number that reaches the goal, or the share that the largest trial reaches."""
+    if least is None:
+        last = max(trials, key=lambda row: row[name])
+        most = _rounded(last[name])
+        share = f"{max(last['share'], 0):.1%}"
+        if name == "epsilon":
+            return f"none: {most} gives {share}"
+        return f"more than {most}, which give {share}"
+    is_lowest_trial = least <= min(row[name] for row in trials)
+    return f"{'at most' if is_lowest_trial else 'about'} {_rounded(least)}"
 
 
 def _rounded(value: float) -> str:
-    """Whole numbers (people) to two digits, others (epsilon) to three."""
+    """Return a number as text: whole numbers (people) to two digits, others (epsilon) to three."""
     return f"{float(f'{value:.2g}'):,.0f}" if isinstance(value, int) else f"{value:.3g}"
 
 

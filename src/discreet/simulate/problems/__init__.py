@@ -1,5 +1,4 @@
-"""The problems that our learners solve, each once: its world, our learner, how they meet, and the
-share.
+"""The problems that discreet's learners solve: world, learner, simulation and share of each.
 
     display.py      slates of items                        SetMaximizer
     costs.py        sets of least cost                     SetMinimizer
@@ -8,8 +7,8 @@ share.
     selection.py    a set that is chosen once              SetSelector
     continuous.py   points of a polytope, played as sets   ContinuousMaximizer
 
-problem.py says what a problem is. Planning, the demo, the papers' runs and the benchmarks read
-these.
+problem.py has the base class. Plans, the demo, the papers' runs and the benchmarks use these
+problems.
 """
 
 from discreet.simulate.problems.contextual import Contextual

@@ -1,4 +1,4 @@
-"""People with contexts, and what arms bring them: the worlds of problems/contextual.py."""
+"""Worlds of people with contexts and of their rewards, for problems/contextual.py."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Link = Literal["identity", "logistic"]
 Rewards = Literal["bernoulli", "gaussian"]
 
 SPREAD = 0.1
-"""The standard deviation of Gaussian rewards."""
+"""Standard deviation of Gaussian rewards."""
 
 
 class People(NamedTuple):
@@ -25,10 +25,10 @@ class People(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class World(ABC):
-    """Where people with contexts come from, and what arms bring them, between 0 and 1.
+    """Base class of worlds of people with contexts, with rewards between 0 and 1.
 
-    What a policy may know beforehand: how many features and arms there are, that no feature exceeds
-    `context_bound` and, if `context_length` is not None, that no context is longer.
+    A policy may know the numbers of features and arms, that no feature exceeds `context_bound`
+    and, if `context_length` is not None, that no context is longer.
     """
 
     features: int
@@ -41,15 +41,13 @@ class World(ABC):
         """Draw new people."""
 
     def rewards(self, means: Floats, arms: Integers, generator: np.random.Generator) -> Floats:
-        """What people get from the arms that were played: 1 or 0."""
+        """Draw the rewards of the played arms, 1 or 0."""
         return (generator.random(len(arms)) < means_of(means, arms)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearWorld(World):
-    """An arm's mean is linear in the context: clip(½ + o + xθ, 0, 1), or σ(o + xθ) with the
-    logistic link.
-    """
+    """World with linear means of arms: clip(½ + o + xθ, 0, 1), or σ(o + xθ) (logistic link)."""
 
     coefficients: Floats
     """θ, one row per arm."""
@@ -64,11 +62,11 @@ class LinearWorld(World):
 
     @property
     def centre(self) -> Floats:
-        """What a mean context is: an arm's mean is linear in the difference from it."""
+        """The mean context; an arm's mean is linear in the difference from it."""
         return np.zeros(self.features)
 
     def means(self, contexts: Floats) -> Floats:
-        """The expected reward of every arm for each context."""
+        """Return the expected reward of every arm for each context."""
         margins = (contexts - self.centre) @ self.coefficients.T + self.offsets
         if self.link == "logistic":
             return np.asarray(1 / (1 + np.exp(-margins)), dtype=np.float64)
@@ -80,7 +78,7 @@ class LinearWorld(World):
         return People(contexts, self.means(contexts))
 
     def rewards(self, means: Floats, arms: Integers, generator: np.random.Generator) -> Floats:
-        """1 or 0, or the mean with Gaussian noise, clipped to [0, 1]."""
+        """Draw rewards of 1 or 0, or the mean plus Gaussian noise, clipped to [0, 1]."""
         if self.reward == "bernoulli":
             return super().rewards(means, arms, generator)
         played = means_of(means, arms)
@@ -89,10 +87,10 @@ class LinearWorld(World):
 
 @dataclass(frozen=True, eq=False)
 class SparseWorld(LinearWorld):
-    """Many features, of which a few matter to each arm; no feature exceeds 1.
+    """World with many features, of which a few matter to each arm; no feature exceeds 1.
 
     Contexts are uniform on [−1, 1]^d. With `correlation` c, a feature is (1 − c) times its own
-    value plus c times that of its neighbour. `chances` makes features ±1 instead, +1 with these
+    value plus c times that of its neighbour. With `chances`, features are ±1 instead, +1 with these
     probabilities.
     """
 
@@ -112,10 +110,9 @@ class SparseWorld(LinearWorld):
         correlation: float = 0.0,
         seed: int = 0,
     ) -> "SparseWorld":
-        """Coefficients ±U(.5, 1.5) of random features, scaled to Σ|θ| = ½, or 4 with the logistic
-        link.
+        """Draw coefficients ±U(.5, 1.5) of random features, scaled to Σ|θ| = ½ (logistic: 4).
 
-        A skewed world's features are +1 with chances that are U(.05, .3).
+        Features of a skewed world are +1 with probabilities drawn from U(.05, .3).
 
         >>> world = SparseWorld.drawn(100, seed=1)
         >>> contexts, means = world.sample(1000, np.random.default_rng(0))
@@ -165,7 +162,7 @@ class SparseWorld(LinearWorld):
 
 @dataclass(frozen=True, eq=False)
 class DenseWorld(LinearWorld):
-    """Few features, all of which matter; contexts are uniform on the unit sphere."""
+    """World with few features, all of which matter; contexts are uniform on the unit sphere."""
 
     @classmethod
     def drawn(
@@ -177,7 +174,7 @@ class DenseWorld(LinearWorld):
         link: Link = "identity",
         seed: int = 0,
     ) -> "DenseWorld":
-        """Coefficients in a random direction, of length .15√d, or 1.2√d with the logistic link.
+        """Draw coefficients in a random direction, of length .15√d (logistic link: 1.2√d).
 
         >>> world = DenseWorld.drawn(10, 5, seed=1)
         >>> [round(float(length), 3) for length in np.linalg.norm(world.coefficients, axis=1)]
@@ -206,16 +203,14 @@ class DenseWorld(LinearWorld):
 
 @dataclass(frozen=True, eq=False)
 class TableWorld(World):
-    """A table of labelled rows, drawn with replacement: an arm brings 1 if it is the row's
-    label, else 0.
-    """
+    """World of labelled rows, drawn with replacement: an arm's reward is 1 for the row's label."""
 
     rows: Floats
     labels: Integers
 
     @classmethod
     def of(cls, rows: Floats, labels: Integers, *, context_bound: float) -> "TableWorld":
-        """Make one arm per label 0, 1, 2, …; `context_bound` is known without looking at the rows.
+        """Make one arm per label 0, 1, 2, …; `context_bound` must not be computed from the rows.
 
         >>> TableWorld.of(np.eye(3), np.array([0, 1, 1]), context_bound=1.0).arms
         2
@@ -242,9 +237,7 @@ class TableWorld(World):
 
 
 def digits() -> TableWorld:
-    """Handwritten digits as 8 × 8 grey values, divided by 16: 64 features, 10 arms. Needs
-    scikit-learn.
-    """
+    """Return handwritten digits: 64 grey values, divided by 16, 10 arms. Needs scikit-learn."""
     from sklearn.datasets import load_digits
 
     table = load_digits()
@@ -252,7 +245,7 @@ def digits() -> TableWorld:
 
 
 def wine() -> TableWorld:
-    """Which of three growers made a wine: 13 measurements. Needs scikit-learn."""
+    """Return wines of three growers: 13 measurements, three arms. Needs scikit-learn."""
     from sklearn.datasets import load_wine
 
     table = load_wine()
@@ -260,7 +253,7 @@ def wine() -> TableWorld:
 
 
 def breast_cancer() -> TableWorld:
-    """Whether a tumour is benign: 30 measurements, two arms. Needs scikit-learn."""
+    """Return benign and malignant tumours: 30 measurements, two arms. Needs scikit-learn."""
     from sklearn.datasets import load_breast_cancer
 
     table = load_breast_cancer()
@@ -268,13 +261,11 @@ def breast_cancer() -> TableWorld:
 
 
 def _scaled(rows: Floats) -> Floats:
-    """Every feature scaled to [0, 1]: the table's own ranges stand for ranges that are publicly
-    known.
-    """
+    """Scale every feature to [0, 1]; the table's ranges stand for publicly known ranges."""
     low, high = rows.min(axis=0), rows.max(axis=0)
     return np.asarray((rows - low) / (high - low), dtype=np.float64)
 
 
 def means_of(means: Floats, arms: Integers) -> Floats:
-    """Return the expected rewards of the arms that were played, one per person."""
+    """Return the expected rewards of the played arms, one per person."""
     return np.asarray(means[np.arange(len(arms)), arms], dtype=np.float64)

@@ -1,11 +1,11 @@
-"""Which arm, given the context: how a policy plays worlds of people with contexts, and how well.
+"""Contextual arms: policies that play worlds of people with contexts, and their regret.
 
     regret = Σ_t (best mean − mean of the arm played) / Σ_t (best mean − average of all arms' means)
     share = 1 − regret
 
-A share of 0 is uniform play, 1 is the best arm for each context; every round counts, the first ones
-too. All policies meet the same people with the same luck, however they divide the rounds: regrets
-with the same seed are paired. Worlds are in problems/contexts.py.
+A share of 0 is uniform play, 1 is the best arm for each context; every round counts, including the
+first. All policies meet the same people with the same random rewards, however they divide the
+rounds: regrets with the same seed are paired. Worlds are in problems/contexts.py.
 """
 
 from dataclasses import dataclass
@@ -22,36 +22,32 @@ from discreet.simulate.problems.contexts import DenseWorld, SparseWorld, World, 
 from discreet.simulate.problems.problem import Problem, made
 
 NUMBERS = 4_000_000
-"""How many numbers of contexts are held at once."""
+"""Largest number of floats of contexts that are held at once."""
 
 
 class Policy(Protocol):
-    """Decides for people with contexts, and learns from rewards."""
+    """A policy that chooses arms for batches of people and learns from their rewards."""
 
     @property
     def rounds_until_change(self) -> int:
-        """How many rounds may be decided at once: nothing is learnt from one for another."""
+        """Number of rounds that may be decided at once, since the policy does not change."""
 
     def decide(self, contexts: Floats) -> Integers:
-        """The arm of each context."""
+        """Return the arm of each context."""
 
     def learn(self, contexts: Floats, arms: Integers, rewards: Floats) -> None:
-        """What came of what was decided last."""
+        """Take the rewards of the last decisions."""
 
 
 class OneByOne(Protocol):
-    """Learns from every person before it decides for the next, and passes through many in one
-    call.
-    """
+    """A policy that learns after every person, and plays many people in one call."""
 
     def pass_through(self, contexts: Floats, rewards: Floats) -> Integers:
-        """The arms that it plays, looking only at the reward of each; `rewards` has those of all
-        arms.
-        """
+        """Return the played arms; `rewards` has all arms, of which only the played one is read."""
 
 
 class LearnerPolicy:
-    """One of discreet's own learners that take contexts, as a policy."""
+    """Adapter of a learner with contexts to `Policy`."""
 
     def __init__(self, learner: Learner) -> None:
         self.learner = learner
@@ -63,7 +59,7 @@ class LearnerPolicy:
         return max(1, self.learner.rounds_until_release)
 
     def decide(self, contexts: Floats) -> Integers:
-        """Open one round a context."""
+        """Open one round per context and return the arms."""
         self._tickets = self.learner.open_many(contexts)
         return np.asarray(self._tickets.decisions, dtype=np.int64)
 
@@ -83,8 +79,7 @@ def play(
     seed: int = 0,
     chunk: int | None = None,
 ) -> float:
-    """Play a policy against `horizon` people of a world, `chunk` of them at a time; return the
-    regret.
+    """Play a policy with `horizon` people of a world, `chunk` at a time; return its regret.
 
     >>> class First:
     ...     rounds_until_change = 1000
@@ -97,7 +92,8 @@ def play(
     """
     if horizon < 1:
         raise ConfigError(f"horizon must be at least 1, got {horizon!r}")
-    people, luck = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
+    people = np.random.default_rng([seed, 1])
+    luck = np.random.default_rng([seed, 2])
     largest = chunk if chunk is not None else max(1, NUMBERS // world.features)
     loss = stake = 0.0
     passed = 0
@@ -118,7 +114,7 @@ def play(
 def _played(
     world: World, policy: Policy, contexts: Floats, means: Floats, luck: np.random.Generator
 ) -> Integers:
-    """The arms that a policy plays for these people, learning as they pass."""
+    """Return the arms that a policy plays for these people while it learns from them."""
     arms = np.empty(len(contexts), dtype=np.int64)
     first = 0
     while first < len(contexts):
@@ -131,7 +127,7 @@ def _played(
 
 
 def all_rewards(world: World, means: Floats, luck: np.random.Generator) -> Floats:
-    """What every arm would bring these people, each with the same luck."""
+    """Return the reward of every arm for these people, all with the same random numbers."""
     rewards = np.empty_like(means)
     state = luck.bit_generator.state
     for arm in range(world.arms):
@@ -142,32 +138,28 @@ def all_rewards(world: World, means: Floats, luck: np.random.Generator) -> Float
 
 @dataclass(frozen=True)
 class Contextual(Problem[World, ContextualBandit]):
-    """Which arm to play, given the features of a person. The outcome is the regret."""
+    """The problem of choosing an arm from a person's features; its outcome is the regret."""
 
     arms: int
     features: int
     relevant: int | Literal["all"] | None = None
-    """How many features an arm needs, or "all"; None leaves it to the learner."""
+    """Number of features that an arm depends on, or "all"; None leaves it to the learner."""
     kind: Literal["expected", "sparse", "dense"] = "expected"
-    """The world: as the learner expects it, with rewards 0 and 1, or as `drawn` makes it by
-    default.
-    """
+    """World: as the learner expects it, with rewards 0 and 1, or as `drawn` makes it by default."""
 
     who = "people"
     value = "what the best arm for each context gains over a random arm"
 
     @property
     def screens(self) -> bool:
-        """Whether the learner would screen features."""
+        """Whether the learner screens features."""
         return bool(self.learner().settings.screens)
 
     @property
     def world(self) -> str:
-        return (
-            "contexts of which few features matter"
-            if self.screens
-            else "contexts that matter as a whole"
-        )
+        if self.screens:
+            return "contexts of which few features matter"
+        return "contexts that matter as a whole"
 
     def people(self, seed: int) -> World:
         if self.kind == "sparse":

@@ -1,11 +1,11 @@
-"""Points of a matroid's polytope, played as sets: visitors with favourite items, or whose tastes
-move.
+"""Points of a matroid's polytope, played as sets, for visitors with fixed or moving tastes.
 
-    share = (value − random slates) / (greedy in hindsight − random slates)        as in problems/display.py
+    share = (value − random slates) / (greedy in hindsight − random slates)
 
-0 is what random slates have, 1 is the best fixed slate. Where tastes move (`Moving`), the share is
+as in problems/display.py: 0 is the value of random slates, 1 that of the best fixed slate. Where
+tastes move (`Moving`), the share is
 
-    share = value / value of non-private meta-Frank–Wolfe        to the same visitors
+    share = value / value of non-private meta-Frank–Wolfe with the same visitors
 
 and 0 is nothing at all.
 
@@ -30,9 +30,9 @@ COPIES, BLOCKS = 20, 200
 
 @dataclass(frozen=True, eq=False)
 class Tastes(World):
-    """Visitors whose tastes are alike over time ("iid"), move ("drift") or alternate ("switch").
+    """Visitors with stationary ("iid"), moving ("drift") or alternating ("switch") tastes.
 
-    Every visitor is a type.
+    Every visitor is a type of their own.
     """
 
     tastes: str
@@ -42,9 +42,10 @@ class Tastes(World):
     def moving(
         cls, visitors: int, *, items: int = 100, tastes: str = "iid", seed: int = 0
     ) -> "Tastes":
-        """Draw items and visitors as vectors; what moves is the mean of the visitors."""
+        """Draw items and visitors as vectors; the mean of the visitors moves."""
         world = np.random.default_rng(1000 + seed)
-        vectors, appeal = world.normal(size=(items, 5)), world.normal(size=items) * 0.8
+        vectors = world.normal(size=(items, 5))
+        appeal = world.normal(size=items) * 0.8
         shift = world.normal(size=5) * 1.2
         people = np.random.default_rng(seed).normal(size=(visitors, 5))
         time = np.arange(visitors)
@@ -56,7 +57,7 @@ class Tastes(World):
         return cls(np.full(visitors, 1 / visitors), chances, time, tastes, seed)
 
     def without_noise(self, slots: int) -> float:
-        """Return what meta-Frank–Wolfe earns from these visitors; remembered, for it takes long."""
+        """Return the value of non-private meta-Frank–Wolfe with these visitors (cached)."""
         return _without_noise(len(self.types), self.items, slots, self.tastes, self.seed)
 
 
@@ -68,24 +69,24 @@ def _without_noise(visitors: int, items: int, slots: int, tastes: str, seed: int
 
 
 def click_value(rows: Floats, point: Floats) -> float:
-    """Return the expected clicks of visitors, one row each, to whom items are shown with these
-    chances.
-    """
+    """Return the visitors' expected clicks on items shown with the probabilities of `point`."""
     return float((1 - np.prod(1 - rows * point, axis=1)).sum())
 
 
 def meta_frank_wolfe(rows: Floats, slots: int) -> float:
-    """Return what K = 20 stacked copies of follow-the-leader earn without noise, decided anew 200
-    times.
+    """Return the value of K = 20 copies of follow-the-leader without noise, updated 200 times.
 
-    Copies start at random sets of `slots` items. `rows` are the click chances of visitors, one row
-    each.
+    Copies start at random sets of `slots` items. `rows` are click probabilities, one row per
+    visitor.
     """
     visitors, items = rows.shape
-    function, domain = Multilinear(), UniformMatroid(items, slots)
+    function = Multilinear()
+    domain = UniformMatroid(items, slots)
     ends = np.unique(np.round(visitors * (np.arange(1, BLOCKS + 1) / BLOCKS) ** 1.5).astype(int))
-    totals, corners = np.zeros((COPIES, items)), np.full((COPIES, items), slots / items)
-    earned, first = 0.0, 0
+    totals = np.zeros((COPIES, items))
+    corners = np.full((COPIES, items), slots / items)
+    earned = 0.0
+    first = 0
     for end in ends[ends > 0].tolist():
         part = rows[first:end]
         earned += click_value(part, corners.mean(axis=0))
@@ -99,9 +100,7 @@ def meta_frank_wolfe(rows: Floats, slots: int) -> float:
 
 @dataclass(frozen=True)
 class Continuous(Problem[World, ContinuousMaximizer]):
-    """Sets of up to `slots` items, by a point of the uniform matroid's polytope. The outcome is
-    the value.
-    """
+    """The problem of sets of up to `slots` items, by points of a polytope; its outcome is value."""
 
     items: int
     slots: int
@@ -140,9 +139,7 @@ class Continuous(Problem[World, ContinuousMaximizer]):
 
 @dataclass(frozen=True)
 class Moving(Problem[Tastes, ContinuousMaximizer]):
-    """The sets of `Continuous` for visitors of `Tastes`; the share is of what meta-Frank–Wolfe
-    earns.
-    """
+    """The sets of `Continuous` for visitors of `Tastes`; shares are of meta-Frank–Wolfe's value."""
 
     items: int
     slots: int

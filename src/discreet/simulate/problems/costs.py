@@ -1,11 +1,12 @@
-"""Sets of least cost: visitors with complements that they do not want torn apart.
+"""Sets of least cost: visitors with complementary items that should not be separated.
 
-A visitor knows a few items. Items that belong together cost if only one of them is in the bundle (a
-cut); each item by itself costs or brings something (a modular term). All costs lie in [−1, 1].
+A visitor knows a few items. Complementary items cost if only one of them is in the bundle (a cut);
+each item has a cost or value of its own (a modular term). All costs lie in [−1, 1].
 
     share = (naive − cost) / (naive − cost of the best set in hindsight)
 
-0 is the naive cost, the least of what nothing, everything and random sets cost; 1 is the best fixed set.
+A share of 0 is the naive cost, the least cost of nothing, everything and random sets; 1 is the best
+fixed set.
 """
 
 from collections.abc import Iterator
@@ -24,14 +25,12 @@ from discreet.simulate.problems.least_cut import least_cut
 from discreet.simulate.problems.problem import Problem, made, pieces
 
 CHUNK = 10_000
-"""How many visitors are made up at once."""
+"""Number of visitors that are drawn at once."""
 
 
 @dataclass(frozen=True)
 class BundleWorld:
-    """Items in groups, with edges between complements; and visitors, made up in chunks when
-    asked for.
-    """
+    """Items in groups, with edges between complements, and visitors drawn in chunks on demand."""
 
     visitors: int
     seed: int
@@ -41,13 +40,12 @@ class BundleWorld:
 
     @classmethod
     def drawn(cls, visitors: int, *, items: int = 50, seed: int = 0) -> "BundleWorld":
-        """Draw groups of about five items: all pairs within and a few across; every other group
-        is liked.
+        """Draw groups of about five items; every other group is liked.
+
+        All pairs within a group are complements, and a few pairs across groups.
         """
         if visitors < 1 or items < 1:
-            raise ConfigError(
-                f"visitors must be at least 1 and items too, got {visitors} and {items}"
-            )
+            raise ConfigError(f"visitors and items must be at least 1, got {visitors} and {items}")
         generator = np.random.default_rng(seed)
         groups = max(4, items // 5)
         group = generator.integers(groups, size=items)
@@ -66,23 +64,23 @@ class BundleWorld:
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """Number of items."""
         return len(self.liking)
 
     @property
     def function(self) -> MinusModular:
-        """What a visitor's row means."""
+        """The set function of a visitor's row."""
         return MinusModular(GraphCut(tuple((int(a), int(b)) for a, b in self.edges)))
 
     def rows(self, first: int, last: int) -> Floats:
-        """Return some visitors' weights of all edges, then what each item brings them."""
+        """Return rows of visitors: their weights of all edges, then their values of all items."""
         parts = [self._chunk(number) for number in range(first // CHUNK, -(-last // CHUNK))]
         start = first // CHUNK * CHUNK
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return joined[first - start : last - start]
 
     def met(self, piece: range, releases: int) -> Floats:
-        """The rows of some visitors, whatever the learner that they meet has released."""
+        """Return the rows of a piece of visitors; they do not depend on the learner's releases."""
         return self.rows(piece.start, piece.stop)
 
     @cached_property
@@ -100,28 +98,24 @@ class BundleWorld:
         generator = np.random.default_rng([self.seed, number])
         aware = generator.random((CHUNK, self.items)) < min(1.0, 10 / self.items)
         of_both = aware[:, self.edges[:, 0]] & aware[:, self.edges[:, 1]]
-        torn = 0.8 * self.strength * generator.random((CHUNK, len(self.edges))) * of_both
-        brings = (self.liking + generator.normal(0, 0.7, (CHUNK, self.items))) * aware
-        costliest = torn.sum(axis=1) + np.maximum(-brings, 0).sum(axis=1)
-        dearest = np.maximum(brings, 0).sum(axis=1)
-        scale = np.maximum(np.maximum(costliest, dearest), 1e-9)
-        return np.asarray(np.concatenate([torn, brings], axis=1) / scale[:, None], dtype=np.float64)
+        cuts = 0.8 * self.strength * generator.random((CHUNK, len(self.edges))) * of_both
+        values = (self.liking + generator.normal(0, 0.7, (CHUNK, self.items))) * aware
+        largest_cost = cuts.sum(axis=1) + np.maximum(-values, 0).sum(axis=1)
+        largest_value = np.maximum(values, 0).sum(axis=1)
+        scale = np.maximum(np.maximum(largest_cost, largest_value), 1e-9)
+        return np.asarray(np.concatenate([cuts, values], axis=1) / scale[:, None], dtype=np.float64)
 
     def costs(self, rows: Floats, chosen: np.ndarray) -> Floats:
-        """Return what sets cost these visitors: one row of 0 and 1 per visitor, or one point of
-        the cube.
-        """
-        torn, brings = rows[:, : len(self.edges)], rows[:, len(self.edges) :]
+        """Return the cost of sets to visitors: one 0/1 row per visitor, or one point for all."""
+        cuts = rows[:, : len(self.edges)]
+        values = rows[:, len(self.edges) :]
         apart = np.abs(chosen[..., self.edges[:, 0]] - chosen[..., self.edges[:, 1]])
-        return np.asarray(
-            (torn * apart).sum(axis=1) - (brings * chosen).sum(axis=1), dtype=np.float64
-        )
+        cost = (cuts * apart).sum(axis=1) - (values * chosen).sum(axis=1)
+        return np.asarray(cost, dtype=np.float64)
 
     @cached_property
     def totals(self) -> Floats:
-        """The sum of all visitors' rows: costs are linear in rows, so this is all that hindsight
-        needs.
-        """
+        """Sum of all visitors' rows; costs are linear in rows, so hindsight needs only this."""
         starts = range(0, self.visitors, CHUNK)
         parts = (
             self.rows(first, min(first + CHUNK, self.visitors)).sum(axis=0) for first in starts
@@ -129,76 +123,73 @@ class BundleWorld:
         return sum(parts, np.zeros(1))
 
     def cost_of(self, chosen: Integers) -> float:
-        """Return what a fixed set would have cost all visitors."""
+        """Return the cost of a fixed set to all visitors."""
         inside = np.isin(np.arange(self.items), chosen).astype(np.float64)
         return float(self.costs(self.totals[None], inside)[0])
 
     @cached_property
     def best(self) -> Integers:
         """The best fixed set in hindsight."""
-        torn, brings = self.totals[: len(self.edges)], self.totals[len(self.edges) :]
-        return least_cut(self.edges, torn, -brings)
+        cuts = self.totals[: len(self.edges)]
+        values = self.totals[len(self.edges) :]
+        return least_cut(self.edges, cuts, -values)
 
     @cached_property
     def naive(self) -> float:
-        """The least of what nothing, everything and random sets cost."""
-        torn, brings = self.totals[: len(self.edges)], self.totals[len(self.edges) :]
-        random = 0.5 * float(torn.sum()) - 0.5 * float(brings.sum())
+        """Least cost of nothing, everything and random sets."""
+        cuts = self.totals[: len(self.edges)]
+        values = self.totals[len(self.edges) :]
+        random = 0.5 * float(cuts.sum()) - 0.5 * float(values.sum())
         return min(0.0, self.cost_of(np.arange(self.items)), random)
 
     def share(self, cost: float) -> float:
-        """Return the share of the best set's gain over naive sets that a cost keeps; 0 without a
-        gain.
-        """
+        """Return the share of the best set's gain over naive sets; 0 if there is no gain."""
         gain = self.naive - self.cost_of(self.best)
         return (self.naive - cost) / gain if gain > 0 else 0.0
 
 
 class CostWorld(Protocol):
-    """Visitors whose costs can be asked for."""
+    """A world of visitors with costs, as `meetings` needs it."""
 
     @property
     def visitors(self) -> int:
-        """How many there are."""
+        """Number of visitors."""
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """Number of items."""
 
     def met(self, piece: range, releases: int) -> np.ndarray:
-        """Some visitors, one row each, given the number of releases of the learner that they
-        meet.
-        """
+        """Return a piece of visitors, one row each, given the learner's number of releases."""
 
     def costs(self, rows: np.ndarray, chosen: np.ndarray) -> Floats:
-        """What sets, one per row, cost them."""
+        """Return the costs of sets, one per row, to these visitors."""
 
 
 class Met(NamedTuple):
-    """Some visitors that a learner met: their rows, and what their sets cost them."""
+    """Visitors that a learner met: their rows, and the costs of their sets."""
 
     rows: np.ndarray
     costs: Floats
 
 
 def meetings(learner: SetMinimizer, world: CostWorld) -> Iterator[Met]:
-    """Let a learner meet all visitors, in pieces that cross no release; feedback is as its
-    settings say.
+    """Let a learner meet all visitors, in pieces that cross no release.
+
+    The feedback is that of the learner's settings.
     """
     for piece in pieces(learner, world.visitors, CHUNK):
         rows = world.met(piece, learner.releases)
         tickets = learner.open_many(len(piece))
         chosen = np.zeros((len(piece), world.items + 1))
-        np.put_along_axis(
-            chosen, tickets.numbers, 1.0, axis=1
-        )  # −1 marks the column that is left out
+        np.put_along_axis(chosen, tickets.numbers, 1.0, axis=1)  # −1 marks the dropped column
         costs = world.costs(rows, chosen[:, :-1])
         learner.close_many(tickets, rows if learner.settings.feedback == "full" else costs)
         yield Met(rows, costs)
 
 
 def run_bundle(learner: SetMinimizer, world: CostWorld) -> float:
-    """Let a learner meet all visitors; return what its sets cost them, burn-in included."""
+    """Let a learner meet all visitors; return the cost of its sets, burn-in included."""
     spent = 0.0
     for met in meetings(learner, world):
         spent += float(met.costs.sum())
@@ -207,14 +198,14 @@ def run_bundle(learner: SetMinimizer, world: CostWorld) -> float:
 
 @dataclass(frozen=True)
 class Costs(Problem[BundleWorld, SetMinimizer]):
-    """The set of items of least cost. The outcome is the cost of all sets."""
+    """The problem of the set of least cost; the outcome is the cost of all sets."""
 
     items: int
     feedback: Literal["full", "bandit"] = "full"
     stream: Stream = "drifting"
 
     value = "what the best fixed set saves over nothing, everything and random sets"
-    world = "items in groups that visitors do not want torn apart"
+    world = "items in groups that visitors do not want separated"
 
     def people(self, seed: int) -> BundleWorld:
         return BundleWorld.drawn(self.rounds, items=self.items, seed=seed)

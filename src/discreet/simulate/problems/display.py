@@ -1,10 +1,9 @@
-"""Slates of items, shown to one visitor after another: visitors of a few types, each with favourite
-items.
+"""Slates of items for visitors of a few types, each type with favourite items.
 
     share = (value − random slates) / (greedy in hindsight − random slates)
 
-The value is the expected number of clicks. 0 is what random slates have, 1 is the best fixed slate,
-which is found greedily in hindsight.
+The value is the expected number of clicks. A share of 0 is the value of random slates, 1 that of
+the best fixed slate, found greedily in hindsight.
 """
 
 from collections.abc import Iterator
@@ -25,14 +24,14 @@ from discreet.simulate.problems.problem import Problem, made, pieces
 FAVOURITES = "visitors of twenty types, each with favourite items"
 SLATES = "what the best fixed slate (greedy in hindsight) gains over random ones"
 CHUNK = 50_000
-"""How many visitors are served at once."""
+"""Largest number of visitors that are served at once."""
 NUMBERS = 2**22
-"""How many numbers of visitors' rows are held at once: 32 MB."""
+"""Largest number of floats of visitors' rows that are held at once: 32 MB."""
 
 
 @dataclass(frozen=True)
 class World:
-    """Visitor types with weights and click probabilities, drawn once; and a stream of visitors."""
+    """A stream of visitors of a few types, with the types' weights and click probabilities."""
 
     weights: Floats
     chances: Floats
@@ -49,11 +48,11 @@ class World:
         seed: int = 0,
         stream: str = "iid",
     ) -> "World":
-        """Dirichlet(1) weights; types click favourites with Beta(4, 6) and the rest with Beta(1,
-        30) chances.
+        """Draw types and visitors.
 
-        `stream` is "iid", "drifting" (weights change slowly from one draw to another) or
-        "switching" (they change four times).
+        Weights of types are Dirichlet(1). A type's click probabilities are Beta(4, 6) for its
+        favourites and Beta(1, 30) for other items. `stream` is "iid", "drifting" (weights move
+        slowly from one draw to another) or "switching" (weights change four times).
         """
         generator = np.random.default_rng(seed)
         weights = generator.dirichlet(np.ones(kinds))
@@ -75,9 +74,10 @@ class World:
 
     @classmethod
     def shop(cls, visitors: int, *, items: int = 46, kinds: int = 10, seed: int = 0) -> "World":
-        """Click rates like those of a real shop: 0.45 % an item, 1.3 % a random slate of three.
+        """Draw visitors with the click rates of a real shop: 0.45 % per item.
 
-        Chances in proportion to a lognormal(0, 0.35) of the item and one of type and item.
+        A random slate of three has a click rate of 1.3 %. Click probabilities are proportional to a
+        lognormal(0, 0.35) of the item and one of type and item.
         """
         generator = np.random.default_rng(seed)
         weights = generator.dirichlet(np.ones(kinds))
@@ -87,7 +87,7 @@ class World:
 
     @classmethod
     def exchanged(cls, visitors: int, *, seed: int = 0) -> "World":
-        """One world, and from the middle on another, 5000 seeds away."""
+        """Draw one world for the first half of the visitors and another for the second half."""
         one, two = (cls.drawn(visitors // 2, seed=seed + more) for more in (0, 5000))
         types = np.concatenate([one.types, two.types + len(one.weights)])
         weights = np.concatenate([one.weights, two.weights]) / 2
@@ -95,34 +95,32 @@ class World:
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """Number of items."""
         return int(self.chances.shape[1])
 
     def rows(self, first: int, last: int) -> Floats:
-        """Return the click probabilities of some visitors, one row each."""
+        """Return the click probabilities of visitors `first` to `last` − 1, one row each."""
         return np.asarray(self.chances[self.types[first:last]], dtype=np.float64)
 
     def with_click_rate(self, rate: float) -> "World":
-        """Return these visitors with chances scaled so that an item's mean chance to be clicked
-        is `rate`.
-        """
+        """Return these visitors with click probabilities scaled to a mean of `rate` per item."""
         chances = self.chances
-        for _ in range(20):  # chances end at 1, so some scaling is lost and made up for
+        for _ in range(20):  # probabilities are capped at 1, so scaling is repeated
             mean = float((self.weights @ chances).mean())
             chances = np.minimum(chances * (rate / mean), 1.0)
         return replace(self, chances=chances)
 
     def met(self, piece: range, releases: int) -> Integers:
-        """The types of some visitors, whatever the learner that they meet has released."""
+        """Return the types of a piece of visitors; they do not depend on the learner's releases."""
         return self.types[piece.start : piece.stop]
 
     @cached_property
     def counts(self) -> Floats:
-        """How many visitors of each type there are."""
+        """Number of visitors of each type."""
         return np.bincount(self.types, minlength=len(self.weights)).astype(np.float64)
 
     def worth(self, slate: Integers) -> float:
-        """Return the expected clicks that a fixed slate would have had from all visitors."""
+        """Return the expected clicks of all visitors on a fixed slate."""
         return float(self.counts @ (1 - np.prod(1 - self.chances[:, slate], axis=1)))
 
     def best_slate(self, slots: int) -> Integers:
@@ -137,14 +135,14 @@ class World:
         return np.array(slate)
 
     def random_worth(self, slots: int, draws: int = 1000) -> float:
-        """Return what random slates are worth, on average."""
+        """Return the mean value of random slates."""
         generator = np.random.default_rng(1)
         items = self.chances.shape[1]
         slates = (generator.choice(items, size=slots, replace=False) for _ in range(draws))
         return float(np.mean([self.worth(slate) for slate in slates]))
 
     def regret(self, value: float, slots: int, *, factor: float = 1.0) -> float:
-        """Return what a value falls short of greedy in hindsight, or of `factor` times it.
+        """Return the regret of a value against greedy in hindsight, or `factor` times it.
 
         Greedy is within 1 − 1/e of the best fixed set, so with `factor=1 − 1/e` this is at most the
         (1 − 1/e)-regret of the theory.
@@ -152,7 +150,7 @@ class World:
         return factor * self.worth(self.best_slate(slots)) - value
 
     def share(self, value: float, slots: int) -> float:
-        """Return how much of what greedy in hindsight gains over random slates a value keeps."""
+        """Return a value's share of the gain of greedy in hindsight over random slates."""
         low = self.random_worth(slots)
         high = self.worth(self.best_slate(slots))
         return (value - low) / (high - low)
@@ -160,17 +158,17 @@ class World:
 
 @dataclass(frozen=True)
 class Run:
-    """What was earned from a world: in all, and up to some visitors."""
+    """Value of a run, in all and over time: `earned` after each number of `visitors`."""
 
     value: float
     visitors: Integers
     earned: Floats
     guarantee: str = ""
-    """What a published algorithm promises."""
+    """Privacy of a published algorithm's run."""
 
 
 class Met(NamedTuple):
-    """Some visitors that a learner met: their types, and what their slates are worth to them."""
+    """Visitors that a learner met: their types, and the values of their slates."""
 
     types: Integers
     worth: Floats
@@ -179,9 +177,7 @@ class Met(NamedTuple):
 def meetings(
     learner: Learner, world: World, *, seed: int = 0, until: int | None = None
 ) -> Iterator[Met]:
-    """Let a learner meet all visitors, or those `until` a number, in pieces that cross no
-    release.
-    """
+    """Let a learner meet the visitors (up to number `until`), in pieces that cross no release."""
     luck = np.random.default_rng([seed, 7])
     feedback = getattr(learner.settings, "feedback", "full")
     at_once = CHUNK if feedback != "full" else min(CHUNK, max(1, NUMBERS // world.items))
@@ -208,12 +204,19 @@ def run_display(
     report: Report | None = None,
     learn_until: int | None = None,
 ) -> Run:
-    """Let a learner meet all visitors; burn-in counts. `report(visitors)` is called as they pass.
+    """Let a learner meet all visitors and return the value over time, burn-in included.
 
-    After `learn_until` visitors, feedback is no longer handed in and the slate stays what it is.
+    Parameters
+    ----------
+    seed
+        Seed of the visitors' random clicks.
+    report
+        Called with the number of visitors of each piece when the piece is done.
+    learn_until
+        Number of visitors after which feedback ends and the slate stays the same.
     """
-    everyone = len(world.types)
-    learning = everyone if learn_until is None else min(learn_until, everyone)
+    total = len(world.types)
+    learning = total if learn_until is None else min(learn_until, total)
     value = 0.0
     visitors = [0]
     earned = [0.0]
@@ -223,34 +226,30 @@ def run_display(
         earned.append(value)
         if report is not None:
             report(len(met.worth))
-    if learning < everyone:
+    if learning < total:
         rest = World(world.weights, world.chances, world.types[learning:])
         value += rest.worth(learner.preview(1)[0])
-        visitors.append(everyone)
+        visitors.append(total)
         earned.append(value)
     return Run(value, np.array(visitors), np.array(earned))
 
 
 def first_clicks(slates: Integers, hits: Mask) -> Integers:
-    """Return the first item of each slate that was clicked, −1 for none."""
+    """Return the first clicked item of each slate, −1 for none."""
     first = slates[np.arange(len(slates)), hits.argmax(axis=1)]
     return np.where(hits.any(axis=1), first, -1)
 
 
 @dataclass(frozen=True)
 class Display(Problem[World, SetMaximizer]):
-    """The best `slots` of the items, shown to one visitor after another. The outcome is the
-    value.
-    """
+    """The problem of the best `slots` items for a stream of visitors; its outcome is the value."""
 
     items: int
     slots: int
     feedback: Literal["full", "bandit", "clicks"] = "full"
     stream: Stream = "drifting"
     click_rate: float | None = None
-    """The mean chance that a visitor clicks an item; None as in the demo, about 6 % of 100
-    items.
-    """
+    """Mean click probability of an item; None: as in the demo, about 6 % for 100 items."""
 
     value = SLATES
     world = FAVOURITES

@@ -9,16 +9,13 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 
 RESOLUTION = 2**29
-"""SciPy's maximum flow takes 32-bit capacities: weights are rounded to this fraction of the
-largest.
-"""
+"""Weights are rounded to this fraction of the largest: SciPy's flow takes 32-bit capacities."""
 
 
 def least_cut(
     edges: Integers, weights: Floats, modular: Floats, *, directed: bool = False
 ) -> Integers:
-    """The smallest set that minimises (weights of cut edges) + Σ modular, up to rounding of the
-    weights.
+    """Return the smallest set that minimises (weights of cut edges) + Σ modular, up to rounding.
 
     >>> least_cut(np.array([[0, 1], [1, 2]]), np.array([0.5, 0.1]), np.array([-1.0, 0.2, 0.3]))
     array([0, 1])
@@ -29,10 +26,11 @@ def least_cut(
     items = len(modular)
     source, sink = items, items + 1
     if (np.asarray(weights) < 0).any():
-        raise ConfigError("the weights of edges must not be negative: cuts would not be submodular")
+        raise ConfigError("weights of edges must not be negative: cuts would not be submodular")
     tails, heads = np.asarray(edges, dtype=np.int64).reshape(-1, 2).T
-    gains, losses = np.flatnonzero(modular < 0), np.flatnonzero(modular > 0)
-    # An item on the source's side is chosen: it saves a gain that would be cut, and cuts its loss.
+    gains = np.flatnonzero(modular < 0)
+    losses = np.flatnonzero(modular > 0)
+    # An item on the source's side is chosen: the edge of its gain is not cut, that of its loss is.
     rows = np.concatenate([tails, np.full(len(gains), source), losses])
     columns = np.concatenate([heads, gains, np.full(len(losses), sink)])
     capacities = np.concatenate([weights, -modular[gains], modular[losses]])

@@ -1,9 +1,9 @@
-"""What a problem is: made-up people, our learner for them, how it meets them, and the share that it
-keeps.
+"""`Problem`: simulated people, discreet's learner for them, their meeting, and its share of value.
 
     share = (outcome − baseline) / (best fixed decision in hindsight − baseline)
 
-0 is the baseline, 1 is the best fixed decision; every problem says in its docstring what these are.
+A share of 0 is the baseline, 1 is the best fixed decision; the docstring of each problem states
+what these are.
 """
 
 from abc import ABC, abstractmethod
@@ -21,12 +21,12 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Problem(ABC, Generic[People, Made]):
-    """A decision problem of a size, for a number of people and a privacy budget."""
+    """Base class of simulated decision problems, for a number of people and a privacy budget."""
 
     who: ClassVar[str] = "visitors"
-    """What the rounds of this problem are."""
+    """Name of the people of the rounds."""
     value: ClassVar[str]
-    """What the share is of, in a few words."""
+    """The value of which a share is measured, in a few words."""
 
     rounds: int
     privacy: Privacy
@@ -34,47 +34,48 @@ class Problem(ABC, Generic[People, Made]):
     @property
     @abstractmethod
     def world(self) -> str:
-        """What the made-up people are like, in a few words."""
+        """Description of the simulated people, in a few words."""
 
     @abstractmethod
     def people(self, seed: int) -> People:
-        """The made-up people of a seed."""
+        """Draw the simulated people of a seed."""
 
     @abstractmethod
     def learner(
         self, people: People | None = None, seed: int | None = None, *, mode: str = "auto"
     ) -> Made:
-        """Our learner, which knows the public facts of these people; `mode` names one of its
-        modes.
+        """Return discreet's learner with the public facts of these people.
+
+        `mode` names one of the learner's modes; "auto" is the learner's own choice.
         """
 
     @abstractmethod
     def outcome(self, learner: Made, people: People, seed: int = 0) -> float:
-        """Let the learner meet all people; return what its decisions came to. The seed is that
-        of luck.
+        """Let the learner meet all people and return the outcome of its decisions.
+
+        The seed is that of random feedback.
         """
 
     @abstractmethod
     def share_of(self, outcome: float, people: People) -> float:
-        """The share of the possible value that an outcome keeps."""
+        """Return the share of the possible value that an outcome has."""
 
     def share(self, seed: int) -> float:
-        """The share that our learner keeps with the people of this seed."""
+        """Return the share of discreet's learner with the people of this seed."""
         people = self.people(seed)
-        return self.share_of(self.outcome(self.learner(people, seed), people, seed), people)
+        outcome = self.outcome(self.learner(people, seed), people, seed)
+        return self.share_of(outcome, people)
 
 
 def made(kind: type[Made], mode: str, *arguments: Any, **settings: Any) -> Made:
     """Return the learner of these arguments in a mode; "auto" is the constructor's own choice."""
-    return (
-        kind(*arguments, **settings)
-        if mode == "auto"
-        else forced(kind, mode, *arguments, **settings)
-    )
+    if mode == "auto":
+        return kind(*arguments, **settings)
+    return forced(kind, mode, *arguments, **settings)
 
 
 def pieces(learner: Learner, people: int, largest: int) -> Iterator[range]:
-    """People 0, 1, 2, … in pieces that cross no release and are not too large to hold.
+    """Yield people 0, 1, 2, … in pieces that cross no release and have at most `largest` people.
 
     Feedback of all people of a piece is due before the next piece.
     """

@@ -1,10 +1,10 @@
 """Coefficients of a linear model, from a stream of samples.
 
-    SubOpt(θ) = (loss(θ) − loss(θ*)) / (loss(θ_0) − loss(θ*))        on 10,000 fresh samples
+    SubOpt(θ) = (loss(θ) − loss(θ*)) / (loss(θ_0) − loss(θ*))        on 10,000 test samples
     share = 1 − SubOpt of the last coefficients
 
-The share is 0 for the coefficients θ_0 that a learner starts with, zeros on balls, and 1 for the
-coefficients θ* that made the samples.
+The share is 0 for the initial coefficients θ_0 of a learner, zeros on balls, and 1 for the
+coefficients θ* that generated the samples.
 """
 
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from discreet.optim.domains import LpBall, Simplex
 from discreet.simulate.problems.problem import Problem, made
 
 Kind = Literal["drawn", "plain", "anisotropic", "correlated", "sparse", "noisy", "inner", "short"]
-"""Kinds of made-up samples: those of the papers, or one of `Regression.varied`."""
+"""Kinds of simulated samples: those of the papers, or one of `Regression.varied`."""
 JUDGES = 10_000
-"""How many fresh samples an estimate is judged by."""
+"""Number of test samples."""
 
 
 @dataclass(frozen=True)
 class Regression:
-    """Samples to learn from and samples to judge by."""
+    """Training samples and test samples of a linear model."""
 
     domain: LpBall
     features: Floats
@@ -68,12 +68,11 @@ class Regression:
     def varied(
         cls, kind: str, samples: int, dimension: int, p: float, *, seed: int = 0
     ) -> "Regression":
-        """Draw other samples than the papers': random coefficients of length 0.9, rows of differing
-        lengths.
+        """Draw samples of other kinds than the papers': random coefficients, rows of any length.
 
-        Most rows are at most 1 long. `kind`: plain, anisotropic (coordinates vary 30 : 1),
-        correlated, sparse (a fifth of the features), noisy, inner (coefficients of length 0.3),
-        short (rows a tenth as long as the bound allows).
+        Coefficients have length 0.9, and rows are at most 1 long. `kind`: plain, anisotropic
+        (coordinates vary 30 : 1), correlated, sparse (a fifth of the features), noisy, inner
+        (coefficients of length 0.3), short (rows a tenth as long as the bound allows).
         """
         generator = np.random.default_rng([seed, 1])
         domain = LpBall(dimension, p)
@@ -118,13 +117,11 @@ class Regression:
 
 @dataclass(frozen=True)
 class Coefficients(Problem[Regression, StreamingLearner]):
-    """Coefficients in the l_p ball, for rows and targets up to 1. The outcome is SubOpt of the
-    last ones.
-    """
+    """The problem of coefficients in an l_p ball; its outcome is SubOpt of the last ones."""
 
     features: int
     once: bool = False
-    """Published once, after many passes, instead of again and again."""
+    """Whether coefficients are published once, after many passes, instead of repeatedly."""
     kind: Kind = "correlated"
     p: float = 2.0
 
@@ -138,7 +135,7 @@ class Coefficients(Problem[Regression, StreamingLearner]):
         return Regression.varied(self.kind, self.rounds, self.features, self.p, seed=seed)
 
     def domain(self, people: Regression | None) -> LpBall | Simplex:
-        """Where coefficients are sought."""
+        """Return the domain of the coefficients."""
         return LpBall(self.features, self.p) if people is None else people.domain
 
     def learner(

@@ -1,9 +1,9 @@
-"""A set that is chosen once, from people's records: a city's homes, or a log of films that people
-liked.
+"""A set that is chosen once, from people's records: homes in a city, or a log of liked films.
 
-    share = value of what was chosen / value of what greedy without noise chooses        to the same people
+    share = value of the chosen set / value of the greedy set without noise
 
-The baseline, 0, is to choose nothing; 1 is greedy without noise, in place of the best set.
+A share of 0, the baseline, is the empty set; 1 is the greedy set without noise, which stands for
+the best set.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from discreet.simulate.problems.problem import Problem, made
 
 BOX = ((0.0, 1.0), (0.0, 1.0))
 CHUNK = 512
-"""How many people are made up, or served, at once."""
+"""Number of people that are drawn or served at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class City:
 
     @classmethod
     def drawn(cls, people: int, *, seed: int = 0) -> "City":
-        """Centres in the middle of the box, with spreads and weights of their own."""
+        """Draw homes around centres within the box, each with its own spread and weight."""
         generator = np.random.default_rng([seed, 8])
         centres = generator.uniform(0.1, 0.9, size=(8, 2))
         spreads = generator.uniform(0.02, 0.1, size=8)
@@ -51,21 +51,21 @@ class City:
 
     @property
     def records(self) -> Floats:
-        """What a selector reads: the homes."""
+        """The records that a selector reads: the homes."""
         return self.homes
 
     @cached_property
     def function(self) -> Nearby:
-        """What a site is worth to a home: 1 at the door, 0 from 0.15 on."""
+        """Value of a site to a home: 1 at distance 0, and 0 from distance 0.15 on."""
         return Nearby(self.sites, 0.15, BOX)
 
     @property
     def sites(self) -> tuple[tuple[float, float], ...]:
-        """The middles of a grid of 20 × 15."""
+        """Centres of the cells of a 20 × 15 grid."""
         return tuple(((x + 0.5) / 20, (y + 0.5) / 15) for x in range(20) for y in range(15))
 
     def domain(self, kind: str) -> UniformMatroid | PartitionMatroid | Knapsack:
-        """Ten sites; ten in four strips with quotas 3, 3, 2, 2; or what a budget of 1 buys."""
+        """Return ten sites, ten in four strips with quotas 3, 3, 2, 2, or a budget of 1."""
         if kind == "uniform":
             return UniformMatroid(300, 10)
         if kind == "partition":
@@ -75,15 +75,13 @@ class City:
 
     @property
     def worths(self) -> Floats:
-        """What each site is worth to each home."""
+        """Value of each site to each home, one row per home."""
         return self.function.worths(self.function.admit(self.homes, 300)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class FilmLog:
-    """Which titles (300 by default) each person liked: few each, popular ones more often, by
-    taste.
-    """
+    """Titles (300 by default) that each person liked: a few each, by popularity and taste."""
 
     liked: np.ndarray
 
@@ -91,7 +89,7 @@ class FilmLog:
     def drawn(
         cls, people: int, *, items: int = 300, seed: int = 0, kind: type[np.generic] = np.float64
     ) -> "FilmLog":
-        """Titles are the same for every seed; people differ in activity and taste.
+        """Draw people who differ in activity and taste; titles are the same for every seed.
 
         `kind` is the type of the numbers: np.uint8 takes an eighth of the memory.
         """
@@ -103,9 +101,7 @@ class FilmLog:
         tastes = generator.normal(size=(people, 4))
         typical = 0.18 * popularity / popularity.mean()
         liked = np.empty((people, items), dtype=kind)
-        for first in range(
-            0, people, CHUNK
-        ):  # a few at a time: the numbers on the way stay in the cache
+        for first in range(0, people, CHUNK):  # in chunks, whose intermediates stay in the cache
             some = slice(first, first + CHUNK)
             keenness = np.exp(0.5 * tastes[some] @ vectors.T - 0.5)
             rates = typical * activity[some, None] * keenness
@@ -115,17 +111,17 @@ class FilmLog:
 
     @property
     def records(self) -> np.ndarray:
-        """What a selector reads: one row of likes per person."""
+        """The records that a selector reads: one row of likes per person."""
         return self.liked
 
     @property
     def worths(self) -> np.ndarray:
-        """What each title is worth to each person: 1 if they liked it."""
+        """Value of each title to each person: 1 if they liked it."""
         return self.liked
 
     @property
     def function(self) -> ClickModel:
-        """A person is served by any title they liked."""
+        """The set function of a row: a person is served by any title that they liked."""
         return ClickModel()
 
 
@@ -133,18 +129,18 @@ Records = City | FilmLog
 
 
 def value_to(worths: Floats, chosen: list[int]) -> float:
-    """What the set is worth to all people, each of whom uses the best item."""
+    """Return the value of a set to all people, each of whom uses the best item."""
     return float(worths[:, chosen].max(axis=1).sum()) if chosen else 0.0
 
 
 def greedy_without_noise(worths: Floats, domain: Constraint) -> list[int]:
-    """The greedy set, by density under a knapsack: what private choices are measured against."""
+    """Return the greedy set (by density under a knapsack), the reference of private choices."""
     prices = domain.factors("density") if isinstance(domain, Priced) else np.ones(worths.shape[1])
     reached = np.zeros(len(worths))
     chosen: list[int] = []
     while len(chosen) < domain.rank and (left := domain.extensions(chosen)).any():
         gains = np.zeros(worths.shape[1])
-        unserved = np.flatnonzero(reached < 1.0)  # nothing is worth more than 1
+        unserved = np.flatnonzero(reached < 1.0)  # no item has a value above 1
         for first in range(0, len(unserved), CHUNK):
             some = unserved[first : first + CHUNK]
             gains += np.maximum(worths[some] - reached[some, None], 0.0).sum(axis=0)
@@ -155,19 +151,19 @@ def greedy_without_noise(worths: Floats, domain: Constraint) -> list[int]:
 
 
 def share_of_greedy(value: float, worths: Floats, domain: Constraint) -> float:
-    """Return a value over that of the greedy set without noise; 0 if nothing is worth anything."""
+    """Return a value over that of the greedy set without noise; 0 if all values are 0."""
     best = value_to(worths, greedy_without_noise(worths, domain))
     return value / best if best > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Selection(Problem[Records, SetSelector]):
-    """A set of `slots` items, chosen once. The outcome is what the set is worth to all people."""
+    """The problem of a set of `slots` items, chosen once; its outcome is the total value."""
 
     items: int
     slots: int
     source: Literal["films", "city"] = "films"
-    """Where records come from; a city has 300 sites."""
+    """Source of the records; a city has 300 sites."""
 
     who = "people"
     value = "how many people the greedy set without noise serves"

@@ -1,6 +1,4 @@
-"""Rivals that step towards corners: the paper's own algorithms, NoisySFW, and noisy Frank–Wolfe
-for p = 1.
-"""
+"""Rivals that step towards corners: the paper's own algorithms, and NoisySFW."""
 
 from math import log, sqrt
 from typing import Any
@@ -25,9 +23,7 @@ def published(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """Algorithm 1 with the printed σ and a norm that is smooth, or Algorithm 2 for p = 1:
-    papers/printed.
-    """
+    """Run Algorithm 1 with the printed σ and a smooth norm, or Algorithm 2 for p = 1."""
     return _published(world, epsilon, delta, "corrected", constants=constants, pace=pace, seed=seed)
 
 
@@ -39,7 +35,7 @@ def published_by_lemma(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """Algorithm 1 with noise drawn by Lemma 3.2, as in its authors' code, which is not private."""
+    """Run Algorithm 1 with noise by Lemma 3.2, as in its authors' code, which is not private."""
     return _published(world, epsilon, delta, "lemma", constants=constants, pace=pace, seed=seed)
 
 
@@ -67,15 +63,15 @@ def noisy_sfw(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """NoisySFW: one gradient of half the samples, then √n recursive Frank–Wolfe steps on small
-    batches.
+    """Run NoisySFW: one gradient of half the samples, then √n Frank–Wolfe steps on small batches.
 
         d_0 = ∇F(θ_0) of n/2 samples + noise,  σ_0² = 32κL² ln(1/δ)/(n²ε²)
         θ_{t+1} = θ_t + η(v_t − θ_t), v_t the least corner for d_t, η = ln n/(2√n)
-        d_t = (1 − η)(d_{t−1} + ∇F(θ_t) − ∇F(θ_{t−1})) + η∇F(θ_t) of √n/2 fresh samples + noise,
+        d_t = (1 − η)(d_{t−1} + ∇F(θ_t) − ∇F(θ_{t−1})) + η∇F(θ_t) of √n/2 unused samples + noise,
               σ² = 32κβ²D²η² ln(1/δ)/(nε²)
 
-    A sample moves d_t by up to 4η(βD + L)/√n, and σ is for 4ηβD/√n: as it is stated, (1 + L/βD)·ε.
+    A sample moves d_t by up to 4η(βD + L)/√n, and σ covers 4ηβD/√n: the stated noise gives
+    (1 + L/βD)·ε.
     """
     samples, dimension = world.features.shape
     known = constants_of(world, constants)
@@ -100,8 +96,7 @@ def noisy_sfw(
         if part.stop > samples:
             break
         newest = mean_gradient(world, part, here)
-        recursive = (1 - step) * (
-            direction + newest - mean_gradient(world, part, before)
-        ) + step * newest
+        corrected = direction + newest - mean_gradient(world, part, before)
+        recursive = (1 - step) * corrected + step * newest
         direction = recursive + noise(later)
     return here

@@ -1,4 +1,4 @@
-"""Rivals that descend: NoisySGD, phased SGD and LocalMD."""
+"""Rivals that descend along gradients: NoisySGD and LocalMD."""
 
 from math import ceil, log, log2, sqrt
 from typing import NamedTuple
@@ -22,12 +22,12 @@ def noisy_sgd(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """NoisySGD: n² noisy projected steps on single samples, averaged. Meant for small ε.
+    """Run NoisySGD: n² noisy projected steps on single samples, averaged; meant for small ε.
 
-    θ ← Proj(θ − η(∇f(θ; x_i) + N(0, σ²I))), i uniform;  σ² = 8L² ln(1/δ)/ε²
-    η = D/(L·n)·min{1/√n, ε/√(d ln(1/δ))}
+        θ ← Proj(θ − η(∇f(θ; x_i) + N(0, σ²I))), i uniform;  σ² = 8L² ln(1/δ)/ε²
+        η = D/(L·n)·min{1/√n, ε/√(d ln(1/δ))}
 
-    Where ε = 1 is asked for, the general bound for sampled Gaussian noise certifies 1.8.
+    For a claimed ε = 1 the general bound for subsampled Gaussian noise certifies 1.8.
     """
     samples, dimension = world.features.shape
     plane = Euclidean.of(world.domain, constants_of(world, constants))
@@ -36,12 +36,9 @@ def noisy_sgd(
     step = pace * plane.diameter / (plane.lipschitz * samples) * least
     _seed(seed)
     ball = world.domain
-    return np.asarray(
-        _noisy_descent(
-            world.features, clipped_targets(world), samples**2, step, sigma, ball.p, ball.radius
-        ),
-        dtype=np.float64,
-    )
+    targets = clipped_targets(world)
+    mean = _noisy_descent(world.features, targets, samples**2, step, sigma, ball.p, ball.radius)
+    return np.asarray(mean, dtype=np.float64)
 
 
 def local_md(
@@ -52,20 +49,20 @@ def local_md(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """LocalMD: phases on halving samples, each solved near the last by noisy mirror descent; 1 ≤ p
-    ≤ 2.
+    """Run LocalMD (1 ≤ p ≤ 2): phases on halving samples, each solved by noisy mirror descent.
 
-        in phase i = 1 … ⌈log₂n⌉, with n_i = n/2^i fresh samples and η_i = η/2^(4i), from x_{i−1}:
+        in phase i = 1 … ⌈log₂n⌉, with n_i = n/2^i unused samples and η_i = η/2^(4i), from x_{i−1}:
             minimise (1/n_i)Σf(x; s) + ‖x − x_{i−1}‖_p²/(η_i n_i (p − 1)) over the points x of C
             with ‖x − x_{i−1}‖_p ≤ 2Lη_i n_i (p − 1) by T = (n_i/b)² steps of mirror descent with
             h(x) = ‖x − x_{i−1}‖_p²/(2(p − 1)) on batches of b = max{√(n_i/ln d), √(d/ε)} samples,
             each gradient with N(0, σ²I), σ = 100·L₂√ln(1/δ)/(bε)
         η = D/L·min{1/√((p − 1)n), ε/√(d ln(1/δ))};  for p = 1, take 1 + 1/ln d for p
 
-    Steps of mirror descent are 2/(λ(k + 1)), λ = 2/(η_i n_i) being how convex the phase is. Where
-    the trust region sticks out of C, points are projected. Does not converge, as its users say: σ
-    is large, and regions shrink by thirty-two from phase to phase. The constants of η, b and σ are
-    those that its rate and its users suggest; they were not checked against the text.
+    Steps of mirror descent have length 2/(λ(k + 1)), where λ = 2/(η_i n_i) is the convexity of the
+    phase. Where the trust region extends beyond C, points are projected. The method does not
+    converge, as its users say: σ is large, and regions shrink by a factor of thirty-two from phase
+    to phase. The constants of η, b and σ are those that its rate and its users suggest; they were
+    not checked against the text.
     """
     ball = world.domain
     if ball.p > 2:
@@ -84,31 +81,24 @@ def local_md(
         if count < 1:
             break
         phase_eta = eta / 16**phase
-        batch = min(
-            count, ceil(max(sqrt(count / log(max(dimension, 3))), sqrt(dimension / epsilon)))
+        wanted = max(sqrt(count / log(max(dimension, 3))), sqrt(dimension / epsilon))
+        batch = min(count, ceil(wanted))
+        settings = Phase(
+            p=p,
+            pull=2 / (phase_eta * count),
+            reach=2 * known.lipschitz * phase_eta * count * (p - 1),
+            batch=batch,
+            steps=max(1, (count // batch) ** 2),
+            sigma=100 * steep * sqrt(log(1 / delta)) / (batch * epsilon),
         )
-        centre = _mirror_descent(
-            world,
-            slice(used, used + count),
-            centre,
-            _Phase(
-                p=p,
-                pull=2 / (phase_eta * count),
-                reach=2 * known.lipschitz * phase_eta * count * (p - 1),
-                batch=batch,
-                steps=max(1, (count // batch) ** 2),
-                sigma=100 * steep * sqrt(log(1 / delta)) / (batch * epsilon),
-            ),
-            generator,
-        )
+        part = slice(used, used + count)
+        centre = _mirror_descent(world, part, centre, settings, generator)
         used += count
     return centre
 
 
-class _Phase(NamedTuple):
-    """One phase of LocalMD: λ (`pull`), the trust region's radius (`reach`), and its mirror
-    descent.
-    """
+class Phase(NamedTuple):
+    """One phase of LocalMD: λ (`pull`), the trust region's radius (`reach`), its mirror descent."""
 
     p: float
     pull: float
@@ -119,9 +109,9 @@ class _Phase(NamedTuple):
 
 
 def _mirror_descent(
-    world: Regression, part: slice, centre: Floats, phase: _Phase, generator: np.random.Generator
+    world: Regression, part: slice, centre: Floats, phase: Phase, generator: np.random.Generator
 ) -> Floats:
-    """The average point, later ones with more weight: for strongly convex functions."""
+    """Return the mean of the points, later ones with more weight, as for strong convexity."""
     region = LpBall(len(centre), phase.p, phase.reach)
     targets = clipped_targets(world)
     offset = np.zeros_like(centre)
@@ -132,19 +122,18 @@ def _mirror_descent(
         gradient = 2 * world.features[rows].T @ residuals / phase.batch
         noisy = gradient + generator.normal(0, phase.sigma, size=len(centre))
         length = 2 / (phase.pull * (step + 1))
-        # ∇h(x) − length·(ĝ + λ∇h(x)), and back: the leader of minus that is the closed form of a
-        # mirror step.
-        dual_point = (1 - length * phase.pull) * _mirror(offset, phase.p) - length * noisy
+        # A mirror step in closed form: the leader of minus (∇h(x) − length·(ĝ + λ∇h(x))).
+        dual_point = (1 - length * phase.pull) * mirror_map(offset, phase.p) - length * noisy
         offset = region.lead(-dual_point, 1.0)
         point = centre + offset
-        _project(point, world.domain.p, world.domain.radius)
+        project_onto_ball(point, world.domain.p, world.domain.radius)
         offset = point - centre
         mean += (offset - mean) * 2 / (step + 1)
     return centre + mean
 
 
-def _mirror(point: Floats, p: float) -> Floats:
-    """∇h for h(x) = ‖x‖_p²/(2(p − 1))."""
+def mirror_map(point: Floats, p: float) -> Floats:
+    """Return ∇h for h(x) = ‖x‖_p²/(2(p − 1))."""
     length = float(np.linalg.norm(point, p))
     if length == 0:
         return np.zeros_like(point)
@@ -170,7 +159,7 @@ def _noisy_descent(
     p: float,
     radius: float,
 ) -> Floats:
-    """Noisy projected SGD on the average loss, from 0: the mean of all points."""
+    """Return the mean of all points of noisy projected SGD on the average loss, from 0."""
     samples, dimension = features.shape
     here = np.zeros(dimension)
     total = np.zeros(dimension)
@@ -183,15 +172,15 @@ def _noisy_descent(
         for place in range(dimension):
             force = slope * features[row, place] + sigma * np.random.standard_normal()
             here[place] -= length * force
-        _project(here, p, radius)
+        project_onto_ball(here, p, radius)
         for place in range(dimension):
             total[place] += here[place]
     return total / steps
 
 
 @compiled
-def _project(point: Floats, p: float, radius: float) -> None:
-    """Onto the nearest point of the l_p ball, for any p ≥ 1."""
+def project_onto_ball(point: Floats, p: float, radius: float) -> None:
+    """Move a point to the nearest point of the l_p ball, in place, for any p ≥ 1."""
     if np.isinf(p):
         for place in range(point.size):
             point[place] = min(radius, max(-radius, point[place]))
@@ -225,7 +214,7 @@ def _power_sum(point: Floats, largest: float, p: float) -> float:
 
 @compiled
 def _shrunk_power(sizes: Floats, multiplier: float, p: float, radius: float) -> float:
-    """‖x‖_p^p/radius^p for the x that belongs to a multiplier μ."""
+    """Return ‖x‖_p^p/radius^p for the x that belongs to a multiplier μ."""
     total = 0.0
     for place in range(sizes.size):
         total += (_shrunk(sizes[place], multiplier, p) / radius) ** p
@@ -234,7 +223,7 @@ def _shrunk_power(sizes: Floats, multiplier: float, p: float, radius: float) -> 
 
 @compiled
 def _shrunk(size: float, multiplier: float, p: float) -> float:
-    """The x ≥ 0 with x + μ·x^(p−1) = y, by bisection; for p = 1 it is max(0, y − μ)."""
+    """Return the x ≥ 0 with x + μ·x^(p−1) = y, by bisection; for p = 1 it is max(0, y − μ)."""
     if p == 1:
         return max(0.0, size - multiplier)
     low, high = 0.0, size

@@ -1,4 +1,4 @@
-"""What all rivals share: how they are called, the constants of a regression, and its gradients."""
+"""The rivals' call signature, the constants of a regression, and its gradients."""
 
 from typing import NamedTuple, Protocol
 
@@ -10,11 +10,11 @@ from discreet.papers.printed.lp_geometry import Constants, regression_constants
 from discreet.simulate.problems.regression import Regression
 
 UNIT = Constants(1.0, 1.0, 1.0)
-"""What favours the papers most; not sound."""
+"""The constants that favour the papers most; not sound."""
 
 
 class Rival(Protocol):
-    """The coefficients that a method finds."""
+    """A method for regression: a function that returns its last coefficients."""
 
     def __call__(
         self,
@@ -36,7 +36,9 @@ class Euclidean(NamedTuple):
 
     @classmethod
     def of(cls, ball: LpBall, constants: Constants) -> "Euclidean":
-        """‖·‖₂ ≤ d^max(0, 1/2 − 1/r)·‖·‖_r, for gradients with r = q and for points with r = p.
+        """Return the constants in l_2 from those in l_p.
+
+        ‖·‖₂ ≤ d^max(0, 1/2 − 1/r)·‖·‖_r, for gradients with r = q and for points with r = p.
 
         >>> Euclidean.of(LpBall(16, p=float("inf")), Constants(1.0, 1.0, 2.0))
         Euclidean(lipschitz=1.0, smoothness=1.0, diameter=8.0)
@@ -49,17 +51,17 @@ class Euclidean(NamedTuple):
 
 
 def constants_of(world: Regression, constants: Constants | None) -> Constants:
-    """Those given, or else those of rows and targets up to 1."""
+    """Return the given constants, or those of rows and targets up to 1."""
     return regression_constants(world.domain) if constants is None else constants
 
 
 def clipped_targets(world: Regression) -> Floats:
-    """Within ±1."""
+    """Return the targets, clipped to ±1."""
     return np.clip(world.targets, -1.0, 1.0)
 
 
 def mean_gradient(world: Regression, part: slice, point: Floats) -> Floats:
-    """Of some samples, at a point."""
+    """Return the mean gradient of a part of the samples at a point."""
     features = world.features[part]
     residuals = features @ point - clipped_targets(world)[part]
     return np.asarray(2 * features.T @ residuals / len(features), dtype=np.float64)
