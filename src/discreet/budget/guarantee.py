@@ -93,7 +93,7 @@ class Guarantee:
     >>> guarantee = Guarantee(usual, spent, total, releases=10, planned=40, proof="engine.md")
     >>> print(guarantee)  # doctest: +NORMALIZE_WHITESPACE
     Differential privacy for one round: whatever a person did in their round, anything published
-    here is at most e^1 = 2.72 times as likely as if they had been somebody else, except with
+    here is at most e^1 = 2.72 times as likely as if they had been another person, except with
     probability 1e-06. It holds against anyone who sees every decision and knows everybody else's
     data, and whatever the stream is.
     10 of 40 releases made; spent so far: epsilon = 0.478 of 1 at delta = 1e-06 (rho = 0.0061 of
@@ -177,7 +177,7 @@ class Guarantee:
         return (
             f"{heading} for {person}: whatever a person {did} in {where}, {published} "
             f"at most e^{self.epsilon:.3g} = {times:.3g} times as likely "
-            f"as if they had been somebody else{failing}. "
+            f"as if they had been another person{failing}. "
             f"It holds against anyone who sees {seen} and knows everybody else's data{stream}."
         )
 
@@ -187,7 +187,7 @@ class Guarantee:
             return []
         return [
             "NOT protected: a person's own decision, which follows from what they brought, "
-            "against whoever sees it. Logs of decisions, and counts of them, are as sensitive as "
+            "against anyone who sees it. Logs of decisions, and counts of them, are as sensitive as "
             "what people brought."
         ]
 
