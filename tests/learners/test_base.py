@@ -183,7 +183,7 @@ def test_a_checkpoint_comes_after_so_much_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr("discreet.learners.base.monotonic", lambda: now[0])
+    monkeypatch.setattr("discreet.learners.durable.monotonic", lambda: now[0])
     sums = counting(journal=tmp_path / "state", checkpoint=timedelta(seconds=30))
     sums.observe_many([[1.0]])
     now[0] += 29
