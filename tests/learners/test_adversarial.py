@@ -354,14 +354,14 @@ def test_the_word_takes_the_stiffness_that_has_a_bound() -> None:
 # --- what is refused
 
 
-def test_nobody_is_told_decisions_of_rounds_to_come() -> None:
+def test_decisions_of_later_rounds_cannot_be_previewed() -> None:
     for learner in (
         Hedge(3, 100, BOTH),
         SetMaximizer(4, 2, 100, BOTH, stream="adversarial"),
         SetMinimizer(4, 100, BOTH, stream="adversarial", function=MODULAR),
     ):
         with pytest.raises(
-            ConfigError, match="nobody knowing decisions of rounds to come: use open_many"
+            ConfigError, match="decisions of later rounds stay unknown: use open_many"
         ):
             learner.preview(1)
 

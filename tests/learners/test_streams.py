@@ -191,4 +191,4 @@ def test_the_guarantee_says_what_value_assumes(kind: type) -> None:
 
 def test_the_bound_of_experts_assumes_nothing() -> None:
     text = " ".join(str(Hedge(3, 100, Privacy(1.0, 1e-6)).guarantee).split())
-    assert "whoever makes the stream may have seen every decision before this round's" in text
+    assert "an adversary may have seen every decision before this round's" in text

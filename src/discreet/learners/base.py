@@ -383,7 +383,7 @@ class Learner(Durable):
         return self._in_labels(np.concatenate(decisions)) if decisions else np.array([])
 
     def _refuse_beyond(self, rows: Any) -> None:
-        """Refuse rows that cannot be read or that exceed the horizon, before any budget is spent."""
+        """Refuse rows that cannot be read or exceed the horizon, before any budget is spent."""
         self._refuse_without_context()
         left = self._rounds.until_horizon
         if len(rows) > left:
