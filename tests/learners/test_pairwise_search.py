@@ -13,7 +13,7 @@ from discreet import Privacy, SetMinimizer
 from discreet.engine.flat_state import flat, of_flat
 from discreet.engine.request import EMPTY_REQUEST, Batch, Request
 from discreet.engine.view import View, nobody
-from discreet.learners.set_minimizer.pairwise_search.posterior import PairBelief, TriedSets
+from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior, TriedSets
 from discreet.learners.set_minimizer.pairwise_search.tuning import TUNED
 from discreet.learners.set_minimizer.pairwise_search.weights import Forced, Weights, least_sets
 from discreet.simulate.problems.costs import run_bundle
@@ -104,7 +104,7 @@ def test_the_belief_about_pairs_finds_quadratic_costs() -> None:
     linear, pairs = weights_of(6, 0)
     generator = np.random.default_rng(1)
     tried = np.unique(generator.random((40, 6)) < 0.5, axis=0)
-    posterior = PairBelief.before(6)
+    posterior = PairPosterior.before(6)
     counts = np.full(len(tried), 1e5)
     trials = TriedSets(tried, counts, quadratic(tried, linear, pairs) * counts, noise=8.0)
     posterior = posterior.with_trials(trials).with_sizes(2)
@@ -142,14 +142,14 @@ def test_descents_end_in_the_least_set_with_what_is_forced() -> None:
 
 
 def test_what_is_known_of_sets_is_bounded_and_fades() -> None:
-    posterior = PairBelief.before(12)
+    posterior = PairPosterior.before(12)
     sets = all_sets(12)[:1000]
     posterior = posterior.with_trials(
         TriedSets(sets, np.full(1000, 10.0), np.zeros(1000), noise=8.0)
     )
     assert len(posterior.sets) == TUNED.most_sets
     assert (posterior.faded(0.5).precisions == 0.5 * posterior.precisions).all()
-    same = of_flat(PairBelief, flat(posterior))
+    same = of_flat(PairPosterior, flat(posterior))
     assert np.array_equal(same.costs(sets[:5]).costs, posterior.costs(sets[:5]).costs)
 
 
