@@ -108,7 +108,7 @@ class PairPosterior:
     # --- trials -----------------------------------------------------------------------------------
 
     def with_trials(self, trials: TriedSets) -> "PairPosterior":
-        """Return the posterior after one more block; sets of which no round was read add nothing."""
+        """Return the posterior after one more block, from the sets of which a round was read."""
         is_read = trials.counts >= 1
         sets = trials.sets[is_read]
         counts = trials.counts[is_read]
