@@ -11,7 +11,7 @@ in a `Problem`, the way from answers to releases in an `Engine`, the clock in `R
 Guarantee   docs/guarantees/engine.md
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -145,7 +145,9 @@ class Learner(Durable):
     # --- one round at a time ----------------------------------------------------------------------
 
     @guarded
-    def open(self, context: Any = None, available: Any = None, *, person: Any = None) -> Ticket:
+    def open(
+        self, context: object = None, available: object = None, *, person: object = None
+    ) -> Ticket:
         """Open the next round and return its ticket, with the decision.
 
         The clock ticks now, whether or not feedback comes.
@@ -164,7 +166,7 @@ class Learner(Durable):
         return self._opened(self._request(context, available, 1, one=True), name)
 
     @guarded
-    def close(self, ticket: Ticket, feedback: Any) -> bool:
+    def close(self, ticket: Ticket, feedback: object) -> bool:
         """End a round with its feedback, and return whether the feedback counted.
 
         It does not count if the block of the round is over. None means no answer (for clicks: no
@@ -173,7 +175,9 @@ class Learner(Durable):
         return self._closed(ticket, feedback)
 
     @guarded
-    def act(self, context: Any = None, available: Any = None, *, person: Any = None) -> Any:
+    def act(
+        self, context: object = None, available: object = None, *, person: object = None
+    ) -> Any:
         """Return the decision of this round; a repeated call before `observe` returns it again.
 
         Parameters
@@ -202,7 +206,7 @@ class Learner(Durable):
         return ticket.decision
 
     @guarded
-    def observe(self, feedback: Any) -> None:
+    def observe(self, feedback: object) -> None:
         """End the round that `act` opened, with its feedback."""
         if self._pending is None:
             if self._rounds.is_over:
@@ -231,14 +235,16 @@ class Learner(Durable):
             ticket.decision = labels.single(ticket.decision)
         return ticket
 
-    def _closed(self, ticket: Ticket, feedback: Any) -> bool:
+    def _closed(self, ticket: Ticket, feedback: object) -> bool:
         counted = self._rounds.close(ticket, feedback)
         self._checkpoint_if_due(int(counted))
         return counted
 
     # --- requests ---------------------------------------------------------------------------------
 
-    def _request(self, context: Any, available: Any, count: int, *, one: bool = False) -> Request:
+    def _request(
+        self, context: object, available: object, count: int, *, one: bool = False
+    ) -> Request:
         """Return the request of `count` rounds, with its masks as one boolean per candidate."""
         problem = self._engine.problem
         candidates = problem.candidates
@@ -252,7 +258,7 @@ class Learner(Durable):
                 available = masks_of_people(available, labels, candidates, count)
         return problem.request(context, available, count, one=one)
 
-    def _public_mask(self, available: Any, candidates: int) -> Any:
+    def _public_mask(self, available: object, candidates: int) -> object:
         """Return a public mask by position, with False for items that may be added later."""
         view = self._engine.view
         if view.labels is not None:
@@ -261,7 +267,7 @@ class Learner(Durable):
             return available
         return with_room(available, len(view.names() or ()), candidates)
 
-    def _personal_mask(self, available: Any, candidates: int) -> Any:
+    def _personal_mask(self, available: object, candidates: int) -> object:
         """Return one person's mask by position; an error does not quote it."""
         labels = self._engine.view.labels
         if labels is None:
@@ -276,7 +282,9 @@ class Learner(Durable):
     # --- many rounds at once ----------------------------------------------------------------------
 
     @guarded
-    def open_many(self, what: Any, available: Any = None, *, persons: Any = None) -> Tickets:
+    def open_many(
+        self, what: object, available: object = None, *, persons: object = None
+    ) -> Tickets:
         """Open many rounds of this block at once and return their tickets.
 
         More rounds than `rounds_until_release` are refused, and none is opened. Past the horizon
@@ -318,7 +326,7 @@ class Learner(Durable):
         return replace(tickets, labels=self._engine.view.labels)
 
     @guarded
-    def close_many(self, tickets: Tickets, feedback: Any) -> Mask:
+    def close_many(self, tickets: Tickets, feedback: object) -> Mask:
         """End many rounds, and return per ticket whether its feedback counted.
 
         Feedback does not count if the block of its round is over.
@@ -336,7 +344,7 @@ class Learner(Durable):
         return counted
 
     @guarded
-    def observe_many(self, rows: Any, *, persons: Any = None) -> None:
+    def observe_many(self, rows: object, *, persons: object = None) -> None:
         """Open and close up to `rounds_until_release` rounds at once.
 
         Parameters
@@ -347,16 +355,16 @@ class Learner(Durable):
         persons
             As for `open_many`.
         """
-        rows = self._engine.problem.rows(rows)
-        self._observe_many(rows, names_of(persons, len(rows), keyed=self._keyed))
+        answers = self._engine.problem.rows(rows)
+        self._observe_many(answers, names_of(persons, len(answers), keyed=self._keyed))
 
-    def _observe_many(self, rows: Any, names: list[Name] | None) -> None:
+    def _observe_many(self, rows: Sized, names: list[Name] | None) -> None:
         self._refuse_without_context()
         self._rounds.observe_many(rows, names)
         self._checkpoint_if_due(len(rows))
 
     @guarded
-    def replay(self, rows: Any, *, persons: Any = None) -> Any:
+    def replay(self, rows: object, *, persons: object = None) -> Any:
         """Feed many rounds, making the releases that fall due, and return each round's decision.
 
         Decisions are labels if the learner has labels, like those of tickets.
@@ -368,21 +376,21 @@ class Learner(Durable):
         persons
             As for `open_many`.
         """
-        rows = self._engine.problem.rows(rows)
-        names = names_of(persons, len(rows), keyed=self._keyed)
-        self._refuse_beyond(rows)
-        decisions: list[Any] = []
+        answers = self._engine.problem.rows(rows)
+        names = names_of(persons, len(answers), keyed=self._keyed)
+        self._refuse_beyond(answers)
+        decisions: list[np.ndarray] = []
         position = 0
-        while position < len(rows):
+        while position < len(answers):
             self._rounds.release_if_due()
             end = position + min(self._rounds.until_release, self.most_at_once)
-            part = rows[position:end]
+            part = answers[position:end]
             decisions.append(self._rounds.preview(len(part)))
             self._observe_many(part, names and names[position : position + len(part)])
             position += len(part)
         return self._in_labels(np.concatenate(decisions)) if decisions else np.array([])
 
-    def _refuse_beyond(self, rows: Any) -> None:
+    def _refuse_beyond(self, rows: Sized) -> None:
         """Refuse rows that cannot be read or exceed the horizon, before any budget is spent."""
         self._refuse_without_context()
         left = self._rounds.until_horizon
@@ -411,7 +419,7 @@ class Learner(Durable):
             )
         return self._in_labels(self._rounds.preview(require.whole("count", count, 0)))
 
-    def _in_labels(self, decisions: Any) -> Any:
+    def _in_labels(self, decisions: np.ndarray) -> Any:
         labels = self._engine.view.labels
         return decisions if labels is None else labels.many(decisions)
 
@@ -496,7 +504,7 @@ class Learner(Durable):
         return self._engine.view.plain()
 
     @guarded
-    def scores(self, context: Any = None) -> Scores:
+    def scores(self, context: object = None) -> Scores:
         """Return an estimate per candidate with standard deviations, from released values only.
 
         Parameters

@@ -11,11 +11,11 @@ they would hardly change the choice.
 Guarantee   docs/guarantees/sets.md, Theorem 2
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -159,17 +159,17 @@ class DisjointPaths:
         gains = GainPath(block["people"], FamilyChain(self.family), prices, LEVELS)
         return door.select_path(self.paths[door.index], gains, left)
 
-    def plan(self, why: str, facts: dict[str, Any]) -> Plan:
+    def plan(self, why: str, facts: Mapping[str, object]) -> Plan:
         """Return the plan: a set after every block, paid by the people of that block alone."""
         paths = self.paths
         releases = self.schedule.releases
         charges = [path.charge for path in paths]
-        facts = {"method": "fresh", "why": why, "block": self.schedule.first} | facts
+        usual: dict[str, object] = {"method": "fresh", "why": why, "block": self.schedule.first}
         return Plan.scheduled(
             self.schedule,
             lambda index: charges[index],
             paid_by_cohorts(self.privacy, charges, blocks=releases),
             cohort=lambda index: index,
-            facts=facts | {"releases": releases},
+            facts=usual | dict(facts) | {"releases": releases},
             constants=(*paths, LEVELS, MOST_ROWS, MOST_NUMBERS),
         )

@@ -15,13 +15,15 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet import require
 from discreet.arrays import Integers
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.functions.person import reading
 from discreet.release.aggregators.partitions import Runner
+
+Part = TypeVar("Part")
 
 PATIENCE = "10s"
 """Time limit for a cluster's answer to the first call."""
@@ -35,7 +37,7 @@ class _Failure:
 
 
 @reading()
-def _attempted(task: Callable[[Any], Integers], part: Any) -> Integers | _Failure:
+def _attempted(task: Callable[[Part], Integers], part: Part) -> Integers | _Failure:
     """Return the task's answer, or its failure as a value: the function that workers run."""
     try:
         return task(part)
@@ -55,7 +57,7 @@ class Workers:
 
     executor: Executor
 
-    def __call__(self, task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
+    def __call__(self, task: Callable[[Part], Integers], parts: Sequence[Part]) -> list[Integers]:
         """Return one answer per partition, in order; an error names the first that has none."""
         futures = {
             number: self.executor.submit(_attempted, task, part)
@@ -71,7 +73,7 @@ class Workers:
         return [answers[number] for number in range(len(parts))]
 
 
-def _answer(number: int, part: Any, result: Callable[[], Any]) -> Integers:
+def _answer(number: int, part: object, result: Callable[[], Integers | _Failure]) -> Integers:
     """Return the result of one partition, or raise an error that names the partition."""
     name = getattr(part, "name", "")
     which = f"partition {number} ({name})" if name else f"partition {number}"
@@ -85,12 +87,11 @@ def _answer(number: int, part: Any, result: Callable[[], Any]) -> Integers:
         ) from None
     if isinstance(answer, _Failure):
         raise ConfigError(f"{which}: {answer.reason}")
-    read: Integers = answer
-    return read
+    return answer
 
 
 @contextmanager
-def workers(engine: Any) -> Iterator[Runner]:
+def workers(engine: object) -> Iterator[Runner]:
     """Yield the runner for an `engine`.
 
     It is None (threads), a Dask client, a cluster's address, or an executor.
@@ -104,7 +105,7 @@ def workers(engine: Any) -> Iterator[Runner]:
 
 
 @contextmanager
-def executor_of(engine: Any) -> Iterator[Executor]:
+def executor_of(engine: object) -> Iterator[Executor]:
     """Yield the executor of a Dask client or a cluster's address; a given executor stays open."""
     check_engine(engine)
     if isinstance(engine, str):
@@ -114,10 +115,11 @@ def executor_of(engine: Any) -> Iterator[Executor]:
         with engine.get_executor(pure=False) as executor:
             yield executor
     else:
+        assert isinstance(engine, Executor)
         yield engine
 
 
-def check_engine(engine: Any) -> None:
+def check_engine(engine: object) -> None:
     """Refuse a value that cannot be an engine.
 
     Whether a cluster answers turns out only when people are read.
@@ -134,7 +136,7 @@ def check_engine(engine: Any) -> None:
 def _here_if_single(many: Workers) -> Runner:
     """Return a runner that reads a single partition in this thread."""
 
-    def run(task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
+    def run(task: Callable[[Part], Integers], parts: Sequence[Part]) -> list[Integers]:
         if len(parts) > 1:
             return many(task, parts)
         return [_answer(0, part, partial(_attempted, task, part)) for part in parts]

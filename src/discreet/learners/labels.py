@@ -1,7 +1,7 @@
 """Items by number or by label, in settings and in masks."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from discreet.engine.labels import Labels
 from discreet.errors import ConfigError
 
 
-def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
+def labelled(items: object, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
     """Return the number of items and their labels; None for items without labels.
 
     Labels are texts or whole numbers.
@@ -49,7 +49,7 @@ def with_labels(given: dict[str, Any], count: str, names: str = "labels") -> dic
     return given | {count: number, names: labels}
 
 
-def label_of(item: Any, what: str = "items") -> Label:
+def label_of(item: object, what: str = "items") -> Label:
     """Return one label as settings have it.
 
     >>> label_of("tea"), label_of(np.int64(101))
@@ -65,7 +65,7 @@ def names_by_number(count: int, labels: tuple[Label, ...] | None) -> list[Label]
     return list(range(count)) if labels is None else list(labels)
 
 
-def mask_of(available: Any, labels: Labels, room: int) -> Any:
+def mask_of(available: object, labels: Labels, room: int) -> object:
     """Return the mask that lists of labels stand for; anything else unchanged.
 
     One list of labels is a mask for all rounds; a list of lists has one mask per round. An unknown
@@ -96,7 +96,7 @@ def mask_of(available: Any, labels: Labels, room: int) -> Any:
     return masks
 
 
-def with_room(mask: Any, count: int, room: int) -> Any:
+def with_room(mask: object, count: int, room: int) -> object:
     """Return a mask of `count` items extended by False to `room` items; anything else unchanged.
 
     The room is for items that may be added later.
@@ -115,7 +115,7 @@ def with_room(mask: Any, count: int, room: int) -> Any:
     )
 
 
-def masks_of_people(available: Any, labels: Labels | None, room: int, people: int) -> Mask:
+def masks_of_people(available: object, labels: Labels | None, room: int, people: int) -> Mask:
     """Return personal masks: one for all rounds, or one row per person, each read by itself.
 
     The outer type, which the operator chooses, decides: a tuple, a set or an array of one dimension
@@ -144,14 +144,16 @@ def masks_of_people(available: Any, labels: Labels | None, room: int, people: in
     )
 
 
-def _is_one_for_all(available: Any) -> bool:
+def _is_one_for_all(available: object) -> bool:
     """Return whether `available` is one mask for all rounds, by its outer type."""
     if isinstance(available, np.ndarray):
         return available.ndim == 1 and available.dtype.kind != "O"
     return isinstance(available, tuple | set | frozenset)
 
 
-def _has_one_per_person(available: Any, labels: Labels | None, room: int, people: int) -> bool:
+def _has_one_per_person(
+    available: object, labels: Labels | None, room: int, people: int
+) -> TypeGuard[list[Any] | np.ndarray]:
     """Return whether `available` is a list or table with one entry per person."""
     if not isinstance(available, list | np.ndarray) or len(available) != people:
         return False
@@ -179,7 +181,7 @@ SPELT |= {"False": False, "0": False, "0.0": False, "0j": False}
 
 
 def _mask_of_person(
-    entry: Any, labels: Labels | None, room: int, *, from_table: bool = False
+    entry: object, labels: Labels | None, room: int, *, from_table: bool = False
 ) -> Mask | None:
     """Return one person's mask, from booleans or labels; None if the entry is neither."""
     try:
@@ -197,16 +199,16 @@ def _mask_of_person(
         return None
 
 
-def _is_list(entry: Any) -> bool:
+def _is_list(entry: object) -> bool:
     return isinstance(entry, Iterable) and not isinstance(entry, str | bytes)
 
 
-def _lists_labels(entry: Any) -> bool:
+def _lists_labels(entry: Iterable[object]) -> bool:
     """Return whether this is a list of labels rather than a mask."""
     return not all(isinstance(part, bool | np.bool_) for part in entry)
 
 
-def _mask(listed: Sequence[Any], labels: Labels, room: int) -> Mask:
+def _mask(listed: Iterable[object], labels: Labels, room: int) -> Mask:
     """Return the mask of the listed labels; refuse unknown and repeated ones."""
     mask = np.zeros(room, dtype=np.bool_)
     for label in map(require.plain, listed):

@@ -21,6 +21,7 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.labels import Label
 from discreet.engine.readings import Report
 from discreet.engine.settings import Settings, refuse_removed
 from discreet.engine.tickets import Tickets
@@ -48,7 +49,7 @@ class Table(Protocol):
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, lists as JSON; "" for a missing cell."""
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str) -> list[object]:
         """Return a column unchanged; None for a missing cell."""
 
 
@@ -56,8 +57,8 @@ class Table(Protocol):
 class OfAnotherPolicy:
     """The log of another policy: one slate and answer per row, and the slates' propensities."""
 
-    rows: list[tuple[list[Any], Any]] = field(repr=False)
-    propensity: Any = field(repr=False)
+    rows: list[tuple[list[object], object]] = field(repr=False)
+    propensity: object = field(repr=False)
     """"uniform", or one or several propensities per row."""
     least_propensity: float | None
 
@@ -74,19 +75,20 @@ class LogAdapter(ABC):
     """One word for what a row of the log is."""
 
     def __init__(
-        self, settings: Any, log: dict[str, Any], labels: Sequence[Any] | None = None
+        self, settings: Any, log: dict[str, object], labels: Sequence[Label] | None = None
     ) -> None:
         self.settings = settings
-        self.log = log
+        self.log: dict[str, Any] = log
+        """The keys about the log."""
         self.labels = labels
         """The items' labels, if public events may have added some; None: those of the settings."""
 
-    def with_labels(self, labels: Sequence[Any] | None) -> Self:
+    def with_labels(self, labels: Sequence[Label] | None) -> Self:
         """Return this adapter for items that have these labels by now."""
         return type(self)(self.settings, self.log, labels)
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
+    def from_plain(cls, plain: dict[str, object]) -> Self:
         """Return the adapter for a run's TOML: the learner's settings and keys about the log."""
         known = {*cls.keys, *(field.name for field in fields(cls.settings_type))}
         unknown = [name for name in plain if name not in known]
@@ -103,7 +105,7 @@ class LogAdapter(ABC):
         return cls(cls.settings_type.from_plain(cls.completed(rest, log)), log)
 
     @classmethod
-    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
         """Return the settings, completed by what follows from the keys about the log."""
         return plain
 
@@ -125,7 +127,7 @@ class LogAdapter(ABC):
         return report
 
     @property
-    def lasting(self) -> dict[str, Any]:
+    def lasting(self) -> dict[str, object]:
         """The keys about the log that must stay the same throughout a run."""
         return {}
 
@@ -133,19 +135,19 @@ class LogAdapter(ABC):
     def columns(self, header: Sequence[str]) -> list[str]:
         """Return the columns of the log to read; a `ConfigError` names those that it lacks."""
 
-    def contexts(self, rows: Table, columns: Sequence[str]) -> Any | None:
+    def contexts(self, rows: Table, columns: Sequence[str]) -> object:
         """Return one context per row; None if the learner takes none."""
         return None
 
     @abstractmethod
-    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> object:
         """Return one entry or row of feedback per row; each met the decision of its ticket."""
 
     def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy | None:
         """Return the whole log of another policy, for a warm start; None for this run's own log."""
         return None
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
         """Return a decision as plain data, with the names that the log uses."""
         return decision
 
@@ -158,7 +160,7 @@ class NumbersLogAdapter(LogAdapter):
     """Name of the setting with the length of a row; optional if `columns` is given."""
 
     @classmethod
-    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
         if "columns" not in log:
             return plain
         return {cls.size: len(list_of_columns("columns", log["columns"]))} | plain
@@ -170,7 +172,7 @@ class NumbersLogAdapter(LogAdapter):
         return rows.numbers(columns)
 
 
-def log_adapter_of(name: Any) -> type[LogAdapter]:
+def log_adapter_of(name: str) -> type[LogAdapter]:
     """Return the class of the log adapter of the learner with this name."""
     require.one_of("learner", name, tuple(HOMES))
     module = f"{HOMES[name]}.log_adapter"
@@ -180,7 +182,7 @@ def log_adapter_of(name: Any) -> type[LogAdapter]:
     return adapter
 
 
-def list_of_columns(key: str, names: Any) -> list[str]:
+def list_of_columns(key: str, names: object) -> list[str]:
     """Return the value of a key about the log, checked: names of columns, each once."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ConfigError(f"{key} must be a list of columns, got {require.shown(names)}")
@@ -189,7 +191,7 @@ def list_of_columns(key: str, names: Any) -> list[str]:
     return names
 
 
-def check_decided(log: dict[str, Any], remedy: str) -> None:
+def check_decided(log: dict[str, object], remedy: str) -> None:
     """Refuse a log that is not declared to hold this run's own decisions: it might teach nothing.
 
     Whether rows agree with decisions is people's data, so only the settings are checked.
@@ -202,7 +204,7 @@ def check_decided(log: dict[str, Any], remedy: str) -> None:
     require.one_of("slates", slates, (DECIDED,))
 
 
-def check_propensity(log: dict[str, Any], reserved: Sequence[str], what: str) -> None:
+def check_propensity(log: dict[str, object], reserved: Sequence[str], what: str) -> None:
     """Refuse missing, malformed or superfluous keys about the propensity of logged arms or items.
 
     Parameters
@@ -237,7 +239,7 @@ def check_propensity(log: dict[str, Any], reserved: Sequence[str], what: str) ->
     else:
         require.number("least_propensity", log["least_propensity"], 0.0, 1.0)
         if log["least_propensity"] == 0:
-            raise ConfigError("least_propensity must be above 0: nobody would count")
+            raise ConfigError("least_propensity must be above 0: otherwise no row would count")
 
 
 def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -250,7 +252,7 @@ def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def row_columns(header: Sequence[str], width: int, names: Any = None) -> list[str]:
+def row_columns(header: Sequence[str], width: int, names: object = None) -> list[str]:
     """Return the columns of a row of `width` numbers: those named, or all columns in order.
 
     >>> row_columns(["day", "tea", "milk"], 2, ["tea", "milk"]), row_columns(["tea", "milk"], 2)

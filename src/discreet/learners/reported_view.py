@@ -33,8 +33,8 @@ PREFIX = "report."
 
 
 def started_with(
-    reporting: BlockReporting | TotalReporting | None, public: Any, hidden: State
-) -> tuple[Any, State]:
+    reporting: BlockReporting | TotalReporting | None, public: object, hidden: State
+) -> tuple[object, State]:
     """Return the state before the first round, with that of the report if one is paid for."""
     if reporting is None:
         return public, hidden
@@ -50,7 +50,7 @@ def with_report(view: View[Any], reporting: Reporting | None, state: State) -> V
     return ReportedView(view.problem, entries, view.index, view.begin, view.coins, view, reporting)
 
 
-def _beside(learned: Any, entries: Entries) -> State:
+def _beside(learned: object, entries: Entries) -> State:
     """Return the flat public state: the entries of the report beside what is learned."""
     return flat(learned) | flat(entries, PREFIX)
 
@@ -97,7 +97,7 @@ class ReportedView(View[Any]):
     def check_state(self) -> None:
         self.inner.check_state()
 
-    def layout(self) -> tuple[Any, State]:
+    def layout(self) -> tuple[State, State]:
         start, started = self.problem.start()
         entries = of_flat(Entries, start, PREFIX)
         learned, hidden = self.inner.layout()
@@ -134,7 +134,7 @@ class ReportedView(View[Any]):
         mean = units.zero + units.scale * value
         return Report(rounds.astype(np.int64), mean, units.scale * deviation, units.what)
 
-    def noted(self, event: Any) -> State:
+    def noted(self, event: object) -> State:
         return _beside(self.inner.noted(event), self.public)
 
     # --- everything else is delegated -------------------------------------------------------------
@@ -147,7 +147,7 @@ class ReportedView(View[Any]):
     def neighbours(self) -> str:
         return self.inner.neighbours
 
-    def decide(self, rounds: Integers, request: Request) -> Any:
+    def decide(self, rounds: Integers, request: Request) -> np.ndarray:
         return self.inner.decide(rounds, request)
 
     def read(self, batch: Batch) -> Any:
@@ -176,11 +176,11 @@ class ReportedView(View[Any]):
     def log_rows(self) -> int:
         return self.inner.log_rows
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return self.inner.plain()
 
     def noticed(self) -> dict[str, str]:
         return self.inner.noticed()
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         return self.inner.scores(context)

@@ -15,7 +15,7 @@ Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lem
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -143,7 +143,7 @@ class BlockReporting:
         return self.earned.standard_deviation * self.units.scale
 
     @property
-    def constants(self) -> tuple[Any, ...]:
+    def constants(self) -> tuple[object, ...]:
         """Noise and levels, on which the state depends."""
         return (self.earned.calibrated,)
 
@@ -184,7 +184,7 @@ class TotalReporting:
         return float(steps**0.5 * self.earned.aggregator.grid) * self.units.scale
 
     @property
-    def constants(self) -> tuple[Any, ...]:
+    def constants(self) -> tuple[object, ...]:
         """Noise and levels, on which the state depends."""
         return (self.earned.sum,)
 

@@ -7,9 +7,10 @@ state:
     total = gains.next(public.gains, hidden, block, door)    the next public.gains: total.public
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -118,7 +119,7 @@ class RunningTotal(Generic[Kind]):
         """Return the covariance matrix of one number of these totals, in squared units."""
         return self.sum.covariance(releases) * self.aggregator.grid**2
 
-    def plan(self, facts: dict[str, Any]) -> Plan:
+    def plan(self, facts: Mapping[str, object]) -> Plan:
         """Return the plan with a release of this total after every block, and nothing else."""
         spent = self.sum.spent(self.releases)
         if self.sum.has_cohorts:  # each block is a cohort
@@ -132,7 +133,7 @@ class RunningTotal(Generic[Kind]):
             self.sum.charge,
             total,
             cohort=self._cohort,
-            facts=facts,
+            facts=dict(facts),
             constants=(self.name, self.sum),
         )
 

@@ -8,7 +8,7 @@ Privacy assumes none of them. docs/streams.md lists the value that each learner 
 setting, and the test that checks it.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from discreet.errors import ConfigError
 
@@ -29,18 +29,18 @@ def assumed_by(stream: Stream) -> str:
     return {"iid": ALIKE, "drifting": MOVING, "adversarial": ADVERSARIAL}[stream]
 
 
-def check_stream(word: Any) -> None:
+def check_stream(stream: object) -> None:
     """Refuse the values of earlier versions.
 
     >>> check_stream("any")
     Traceback (most recent call last):
     discreet.errors.ConfigError: stream='any' is called 'drifting' now: write stream='drifting'
     """
-    if isinstance(word, str) and word == "any":
+    if isinstance(stream, str) and stream == "any":
         raise ConfigError("stream='any' is called 'drifting' now: write stream='drifting'")
 
 
-def refuse_adversarial(stream: Any, holds: str) -> None:
+def refuse_adversarial(stream: object, holds: str) -> None:
     """Refuse "adversarial" where no bound against streams that react is known.
 
     `holds` names what to use instead.

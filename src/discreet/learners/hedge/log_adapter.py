@@ -23,7 +23,7 @@ class HedgeLogAdapter(NumbersLogAdapter):
             names = [str(label) for label in self.settings.labels]
         return row_columns(header, self.settings.actions, names)
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
         if self.settings.labels:
             return decision
         return {"chances": dict(zip(columns, decision["chances"].values(), strict=True))}

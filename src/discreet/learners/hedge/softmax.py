@@ -18,7 +18,6 @@ References  Freund, Schapire (1997)
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, log, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -85,7 +84,7 @@ class SoftmaxView(View[Public]):
         return self.problem.gains.aggregator(self.index)
 
     @cached_property
-    def chances(self) -> Floats:
+    def probabilities(self) -> Floats:
         """The probability of each action."""
         return np.diff(self.public.up_to, prepend=0.0)
 
@@ -101,7 +100,7 @@ class SoftmaxView(View[Public]):
         settings = self.problem.settings
         up_to = self.public.up_to
         if settings.horizon is not None and len(rounds) and rounds[0] >= settings.horizon:
-            return np.full(len(rounds), self.chances.argmax())
+            return np.full(len(rounds), self.probabilities.argmax())
         drawn = up_to.searchsorted(self.coins.uniform(rounds) * up_to[-1], side="right")
         return np.asarray(np.minimum(drawn, settings.actions - 1))
 
@@ -112,7 +111,7 @@ class SoftmaxView(View[Public]):
         bound = self.problem.settings.bound
         with np.errstate(all="ignore"):
             gains = np.clip(answers, 0.0, bound)
-            earned = np.minimum(gains @ self.chances, bound)
+            earned = np.minimum(gains @ self.probabilities, bound)
         self.rows.add(block[GAINS], np.concatenate([gains, earned[:, None]], axis=1))
 
     def release(
@@ -135,10 +134,10 @@ class SoftmaxView(View[Public]):
     def labels(self) -> Labels | None:
         return self.problem.labels
 
-    def plain(self) -> dict[str, Any]:
-        return {"chances": dict(zip(self.names(), self.chances.tolist(), strict=True))}
+    def plain(self) -> dict[str, object]:
+        return {"chances": dict(zip(self.names(), self.probabilities.tolist(), strict=True))}
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the released total gain of each action."""
         deviation = self.problem.gains.standard_deviation(self.index)
         deviations = np.full(self.problem.settings.actions, deviation)
@@ -221,7 +220,7 @@ class Softmax(Problem):
     def plan(self) -> Plan:
         gains = self.gains
         rate = self.rate(0)
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "softmax",
             "why": "every round has a coin of its own, so that no stream can foresee its action",
             "block": gains.schedule.block,

@@ -3,7 +3,7 @@
 Guarantee   docs/guarantees/sums.md
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
@@ -92,7 +92,7 @@ class RunningSum(Learner):
         """Each argument is a field of `RunningSumSettings`, but for `journal` and `checkpoint`."""
 
     @guarded
-    def add(self, vector: Any, *, person: Any = None) -> Floats:
+    def add(self, vector: object, *, person: object = None) -> Floats:
         """Add one person's vector and return the newest total.
 
         This is `open`, `close` and `release_if_due` in one call.

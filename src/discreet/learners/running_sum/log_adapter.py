@@ -13,5 +13,5 @@ class RunningSumLogAdapter(NumbersLogAdapter):
     settings_type = RunningSumSettings
     size = "dimension"
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
         return {"total": dict(zip(columns, decision["total"], strict=True))}

@@ -5,7 +5,6 @@ Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -62,10 +61,10 @@ class PrefixView(View[SegmentedState]):
     ) -> tuple[SegmentedState, State]:
         return self.problem.total.next(self.public, hidden, block[SUM], door)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return {"total": self.public.total.tolist()}
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         deviation = self.problem.total.standard_deviation(self.index)
         return Scores(self.public.total.copy(), np.full(self.problem.settings.dimension, deviation))
 

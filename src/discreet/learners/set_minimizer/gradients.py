@@ -188,7 +188,7 @@ class GradientView(CubeView[Public]):
         )
         return Public(total.public, memory, total.variance), total.hidden
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the total saving of each item on top of those before it in the chain.
 
         That is the negated total of its subgradients.

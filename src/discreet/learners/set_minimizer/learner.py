@@ -138,7 +138,7 @@ class SetMinimizer(Learner):
         point: Floats = self._engine.view.learning.public.point
         return point.copy()
 
-    def replay(self, rows: Any, *, persons: Any = None) -> Any:
+    def replay(self, rows: object, *, persons: object = None) -> Any:
         """Feed a log of cost functions, and return the set of each visitor.
 
         Sets are a list of lists of labels; without labels, one row of numbers per visitor, padded

@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class SetMinimizerLogAdapter(LogAdapter):
             names = [str(label) for label in settings.labels]
         return row_columns(header, width, names)
 
-    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> np.ndarray:
         settings = self.settings
         if settings.feedback == "full":
             return rows.numbers(columns)

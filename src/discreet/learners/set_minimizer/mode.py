@@ -1,7 +1,7 @@
 """Base classes of the modes of `SetMinimizer`: sets as decisions, from a point of the cube."""
 
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class CubeView(View[Published]):
     def labels(self) -> Labels | None:
         return self.problem.labels
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return {"chances": dict(zip(self.names(), self.public.point.tolist(), strict=True))}
 
 

@@ -83,7 +83,7 @@ class PairwiseSearch(CubeMode):
         settings = self.settings
         screening = self.planner.lengths.screening
         first = costs_release(settings, screening.sets).calibrated
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "pairs",
             "why": "visitors report the cost of the chosen set only",
             "block": screening.length,
@@ -112,7 +112,7 @@ class PairwiseSearch(CubeMode):
 
     # --- from one release to the next -------------------------------------------------------------
 
-    def start(self) -> tuple[Any, State]:
+    def start(self) -> tuple[object, State]:
         return started_with(self.reporting, self.planner.first, {})
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:

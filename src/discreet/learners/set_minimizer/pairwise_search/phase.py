@@ -1,7 +1,7 @@
 """Base class of both phases of the pairs mode: answers, which are costs, and scores."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class PairsPhase(CubeView[Public], Generic[OwnPlan]):
     def read(self, batch: Batch) -> Costs:
         return Costs(batch.rounds, batch.request, as_numbers(batch))
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the saving of each item, given the rest of the incumbent.
 
         That is the posterior mean cost without the item, minus the cost with it.
