@@ -128,9 +128,7 @@ class SetMinimizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `SetMinimizerSettings`, but for `journal` and
-        `checkpoint`.
-        """
+        """Arguments are fields of `SetMinimizerSettings`, but for `journal` and `checkpoint`."""
 
     @property
     def point(self) -> Floats:
