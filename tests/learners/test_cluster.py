@@ -1,7 +1,6 @@
-"""Choices on a cluster: if these fail, a lost worker loses or doubles people, or it matters where
-they are.
+"""If these fail, a lost worker of a cluster loses or doubles people, or locations matter.
 
-A real cluster of two worker processes, one of which is killed in the middle of a step.
+A real cluster has two worker processes, one of which is killed in the middle of a step.
 """
 
 import os
@@ -26,11 +25,11 @@ BOTH = Privacy(1.0, 1e-6)
 SITES = tuple((x / 4, y / 4) for x in range(5) for y in range(5))
 CITY = Nearby(SITES, 0.3, ((0.0, 1.0), (0.0, 1.0)))
 EACH = 1500
-"""People in a partition."""
+"""Number of people in a partition."""
 
 
 def likes(number: int) -> np.ndarray:
-    """The people of a partition, made from its number alone."""
+    """Return the people of a partition, made from its number alone."""
     generator = np.random.default_rng([3, number])
     return (generator.random((EACH, 8)) < np.linspace(0.05, 0.35, 8)).astype(np.float64)
 
@@ -40,12 +39,11 @@ def homes(number: int) -> np.ndarray:
 
 
 class Kill:
-    """Makes the people of a partition; the worker that is asked for partition 3 in a later pass
-    dies.
-    """
+    """Makes the people of a partition; kills the worker that reads partition 3 in a later pass."""
 
     def __init__(self, folder: Path, reading: int) -> None:
-        self.folder, self.reading = folder, reading
+        self.folder = folder
+        self.reading = reading
 
     def __call__(self, number: int) -> np.ndarray:
         if number == 3:
@@ -89,7 +87,7 @@ def test_the_choice_of_a_cluster_is_the_choice_of_one_machine(client: Any) -> No
     assert choice(None, whole, report=0.2) == local  # the value, too: all integers are the same
 
 
-def test_a_histogram_is_counted_where_people_are(client: Any) -> None:
+def test_a_histogram_is_aggregated_on_the_workers(client: Any) -> None:
     parts = Partitions(4, homes)
     local = choice(None, parts, function=CITY, items=25)
     assert local["method"] == "histogram"
@@ -103,13 +101,13 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_step_loses_and_doubles_nobod
 ) -> None:
     """Pass 0 counts people; pass 2 is the second step of the path."""
     before = set(client.scheduler_info()["workers"])
-    found = choice(client, Partitions(6, Kill(tmp_path, reading=2)), report=0.2)
+    chosen = choice(client, Partitions(6, Kill(tmp_path, reading=2)), report=0.2)
     assert len(list(tmp_path.glob("killed-*"))) == 1
-    assert set(client.scheduler_info()["workers"]) != before  # it was a real one
-    assert found == choice(None, Partitions(6, likes), report=0.2)
+    assert set(client.scheduler_info()["workers"]) != before  # a worker process died
+    assert chosen == choice(None, Partitions(6, likes), report=0.2)
 
 
-def test_rows_of_this_machine_may_be_handed_to_a_cluster(client: Any) -> None:
+def test_local_rows_may_be_read_by_a_cluster(client: Any) -> None:
     rows = np.concatenate([likes(number) for number in range(2)])
     assert choice(client, rows) == choice(None, rows)
     assert choice(client, iter(rows)) == choice(None, rows)
@@ -142,7 +140,7 @@ def test_a_partition_that_cannot_be_read_is_named_and_nothing_is_spent(
         assert chosen.guarantee.epsilon_spent <= 1.0
 
 
-def test_callables_stay_at_home_and_a_cluster_that_is_not_there_is_named() -> None:
+def test_callables_and_unreachable_clusters_are_refused() -> None:
     with pytest.raises(ConfigError, match="stay in this process"):
         SetSelector(UniformMatroid(3, 1), BOTH, function=SetFunction, engine="tcp://127.0.0.1:1")
     with pytest.raises(ConfigError, match="engine must be"):

@@ -1,4 +1,4 @@
-"""One constructor: a declared signature, whose arguments become settings."""
+"""If these fail, a learner is made with other settings than its signature shows."""
 
 from dataclasses import MISSING, fields
 from inspect import Parameter, signature
@@ -11,7 +11,7 @@ from discreet.errors import ConfigError
 from discreet.learners.registry import HOMES, learner_named
 
 KINDS: list[Any] = [*(learner_named(name) for name in HOMES), SetSelector]
-NO_SETTINGS = {"privacy", "journal", "checkpoint", "engine"}
+NOT_SETTINGS = {"privacy", "journal", "checkpoint", "engine"}
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
@@ -20,7 +20,7 @@ def test_a_signature_and_its_settings_have_the_same_parameters_and_defaults(kind
     """What a user reads in an editor is what the learner is made with."""
     of_settings = {field.name: field for field in fields(kind.settings_type)}
     for name, parameter in signature(kind).parameters.items():
-        if name in NO_SETTINGS:
+        if name in NOT_SETTINGS:
             continue
         field = of_settings[name]
         if parameter.default is Parameter.empty:
@@ -32,7 +32,7 @@ def test_a_signature_and_its_settings_have_the_same_parameters_and_defaults(kind
 
 
 @every_kind
-def test_only_whats_public_by_position_comes_before_privacy(kind: Any) -> None:
+def test_parameters_after_privacy_are_keywords(kind: Any) -> None:
     parameters = signature(kind).parameters
     places = list(parameters)
     later = places[places.index("privacy") + 1 :]
@@ -46,7 +46,7 @@ def test_a_learner_is_made_from_its_settings_by_the_same_constructor() -> None:
     assert again.labels == ["tea", "milk", "soap"]
 
 
-def test_a_wrong_call_is_refused_in_pythons_words_and_a_removed_word_with_its_remedy() -> None:
+def test_a_wrong_call_is_refused_by_python_and_a_removed_setting_with_its_remedy() -> None:
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'privacy'"):
         SetMaximizer(3, 2, 1000)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):

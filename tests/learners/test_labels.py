@@ -1,4 +1,4 @@
-"""With labels, decisions are labels everywhere a user looks, and answers may be given in them."""
+"""If these fail, decisions are not labels somewhere, or answers by label are misread."""
 
 import json
 from pathlib import Path
@@ -40,17 +40,16 @@ def clinic(**settings: Any) -> ContextualBandit:
 # --- slates
 
 
-def test_handing_back_what_was_shown_teaches_the_items_that_were_shown() -> None:
-    """Integer ids: a shop whose products are called 1 to 20 must not learn about their
-    neighbours.
-    """
+def test_clicks_by_integer_label_teach_the_items_that_were_shown() -> None:
+    """Integer labels: a shop whose products are called 1 to 20 must not mix up neighbours."""
     products = SetMaximizer(range(1, 21), 3, 20_000, BOTH, feedback="clicks", stream="iid", seed=1)
     for _ in range(4000):
         slate = products.act()
         products.observe(next((item for item in slate if item in (7, 12)), None))
     assert {7, 12} < set(products.act())
-    first, _, _ = products.scores().as_dict()
-    assert {7, 12} & set(sorted(first, key=first.__getitem__)[-2:])
+    scores = products.scores()
+    best_two = np.argsort(scores.values[0])[-2:]
+    assert {7, 12} & {scores.labels[place] for place in best_two}
 
 
 def test_a_slate_is_a_list_of_labels_and_many_are_an_array() -> None:
@@ -82,7 +81,7 @@ def test_replays_give_labels() -> None:
     assert SetMaximizer(GOODS, 2, 500, BOTH, seed=1).replay(likes[:0]).size == 0
 
 
-def test_slates_that_items_run_out_for_are_lists_without_a_mark_for_no_item() -> None:
+def test_slates_shorter_than_the_slots_are_lists_without_padding() -> None:
     mask = np.array([[True, True, True, True], [False, True, False, False]])
     tickets = shop().open_many(2, available=mask)
     assert [len(slate) for slate in tickets.decisions] == [2, 1]
@@ -172,7 +171,7 @@ def test_tickets_come_back_from_json_with_their_labels() -> None:
         assert again[3].decision == tickets[3].decision
 
 
-def test_one_ticket_comes_back_from_json_and_is_taken() -> None:
+def test_one_ticket_comes_back_from_json_and_can_be_closed() -> None:
     learner = shop()
     ticket = learner.open()
     again = Ticket.from_plain(json.loads(json.dumps(ticket.as_plain())))
@@ -197,9 +196,11 @@ def test_an_answer_about_what_was_not_shown_is_refused_and_the_round_stays_open(
     assert learner.close(ticket, ticket.decision[0])
 
 
-def test_among_many_an_answer_about_what_was_not_shown_says_nothing() -> None:
-    one, two = shop(), shop()
-    tickets, alike = one.open_many(8), two.open_many(8)
+def test_among_many_an_answer_about_what_was_not_shown_adds_nothing() -> None:
+    one = shop()
+    two = shop()
+    tickets = one.open_many(8)
+    alike = two.open_many(8)
     hidden = [next(item for item in GOODS if item not in slate) for slate in tickets.decisions]
     one.close_many(tickets, [*hidden[:4], *tickets.decisions[4:, 0]])
     two.close_many(alike, [None] * 4 + alike.decisions[4:, 0].tolist())
@@ -210,8 +211,10 @@ def test_among_many_an_answer_about_what_was_not_shown_says_nothing() -> None:
     "container", [list, tuple, np.array, lambda clicks: np.array(clicks, dtype=object)]
 )
 def test_clicks_by_label_are_read_alike_from_any_container(container: Any) -> None:
-    learner, twin = shop(), shop()
-    tickets, alike = learner.open_many(50), twin.open_many(50)
+    learner = shop()
+    twin = shop()
+    tickets = learner.open_many(50)
+    alike = twin.open_many(50)
     learner.close_many(tickets, container(tickets.decisions[:, 1].tolist()))
     for ticket in alike:
         twin.close(ticket, ticket.decision[1])
@@ -271,8 +274,8 @@ def test_masks_of_unknown_or_repeated_labels_are_refused() -> None:
 @pytest.mark.parametrize("wrong", [["none"], ["low", "low"], [5], None, "low", 7, []], ids=str)
 def test_a_personal_mask_of_no_labels_affects_nobody_else(wrong: Any) -> None:
     contexts = np.zeros((3, 2))
-    for others in ([["low"], ["high"]], [[True, False], [False, True]]):
-        decisions = clinic().open_many(contexts, available=[others[0], wrong, others[1]]).decisions
+    for first, last in ([["low"], ["high"]], [[True, False], [False, True]]):
+        decisions = clinic().open_many(contexts, available=[first, wrong, last]).decisions
         assert decisions[[0, 2]].tolist() == ["low", "high"]
     assert clinic().open_many(contexts, available=[wrong] * 3).decisions.shape == (3,)
     for one_for_all in (("high",), {"high"}, (False, True), np.array([False, True])):
@@ -326,7 +329,7 @@ def test_contexts_may_be_dictionaries_by_feature() -> None:
     assert all(np.array_equal(values, blocks[1][name]) for name, values in blocks[0].items())
 
 
-def test_a_dictionary_with_other_names_is_refused_alone_and_is_its_own_blank_among_many() -> None:
+def test_a_context_with_other_names_is_refused_alone_and_blank_among_many() -> None:
     learner = clinic()
     for wrong in (
         {"age": 0.777},
@@ -338,8 +341,10 @@ def test_a_dictionary_with_other_names_is_refused_alone_and_is_its_own_blank_amo
         assert "0.777" not in str(refusal.value)
     rows = [{"age": 0.1, "weight": 0.2}, {"age": 0.777}, [0.3, 0.4]]
     blank = [[0.1, 0.2], [np.nan, np.nan], [0.3, 0.4]]
-    request = learner._engine.problem.request(rows, None, 3).context
-    assert np.array_equal(request, blank, equal_nan=True)
+    problem = ContextualBandit.problem_for(learner.settings)
+    contexts = problem.request(rows, None, 3).context
+    assert contexts is not None
+    assert np.array_equal(contexts, blank, equal_nan=True)
     with pytest.raises(OutOfBounds, match="named features"):
         ContextualBandit(2, 2, 400, BOTH).act({"age": 0.1, "weight": 0.1})
 
@@ -349,16 +354,17 @@ def test_a_dictionary_with_other_names_is_refused_alone_and_is_its_own_blank_amo
 
 def test_scores_carry_labels() -> None:
     learner = shop()
-    learner.close_many(
-        tickets := learner.open_many(learner.rounds_until_release), tickets.decisions[:, 0]
-    )
+    tickets = learner.open_many(learner.rounds_until_release)
+    learner.close_many(tickets, tickets.decisions[:, 0])
     learner.release_if_due()
     scores = learner.scores()
     assert scores.labels == tuple(GOODS)
-    assert [list(slot) for slot in scores.as_dict()] == [GOODS, GOODS]
+    by_slot = scores.as_dict()
+    assert isinstance(by_slot, list)
+    assert [list(slot) for slot in by_slot] == [GOODS, GOODS]
     costs = SetMinimizer(3, 400, BOTH, function=None).scores()
     assert costs.labels == (0, 1, 2)
-    assert list(costs.as_dict()) == [0, 1, 2]
+    assert [*costs.as_dict()] == [0, 1, 2]
 
 
 def test_scores_of_arms_carry_labels() -> None:
@@ -427,7 +433,7 @@ def test_labels_without_an_order_are_refused_under_the_name_of_their_parameter()
         ContextualBandit(2, [1.5, 2.5], 400, BOTH)  # type: ignore[list-item]
 
 
-def test_a_mask_may_be_of_the_items_that_there_are_where_others_may_come() -> None:
+def test_a_mask_may_have_only_the_present_items_if_others_may_be_added() -> None:
     roomy = SetMaximizer(GOODS, 2, 4000, BOTH, feedback="clicks", max_items=6, seed=1)
     assert "tea" not in roomy.open(available=[False, True, True, True]).decision
     assert "tea" not in roomy.open(available=[False, True, True, True, False, False]).decision

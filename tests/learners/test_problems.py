@@ -1,6 +1,4 @@
-"""If these fail, a block aggregated on many machines is another block, or a decision needs a
-secret.
-"""
+"""If these fail, blocks aggregated on many machines differ, or decisions need hidden state."""
 
 import pickle
 import subprocess
@@ -25,7 +23,7 @@ names = pytest.mark.parametrize("name", CASES)
 
 
 def lived(case: Case, rounds: int, seed: int) -> Any:
-    """A learner in the middle of its life."""
+    """Return a learner after some rounds."""
     learner = case.make(seed=seed)
     contexts = case.contexts(rounds, seed)
     for round, person in enumerate(case.people(rounds, seed)):
@@ -37,15 +35,14 @@ def lived(case: Case, rounds: int, seed: int) -> Any:
 
 @settings(max_examples=80)
 @given(st.sampled_from(sorted(CASES)), st.integers(0, HORIZON - 1), st.data(), st.booleans())
-def test_a_block_gathered_apart_and_merged_is_the_block_in_every_mode(
+def test_a_block_aggregated_in_two_parts_and_merged_is_the_block_in_every_mode(
     name: str, lived_for: int, data: st.DataObject, masked: bool
 ) -> None:
-    """Anywhere in its life, the block's rounds split in any two, with and without masks: bit for
-    bit.
-    """
+    """At any time, for any split of the block's rounds, with and without masks: bit for bit."""
     case = CASES[name]
     learner = lived(case, lived_for, seed=3)
-    problem, snapshot = type(learner).problem_for(learner.settings), learner.snapshot()
+    problem = type(learner).problem_for(learner.settings)
+    snapshot = learner.snapshot()
     view = view_of(problem, snapshot)
     if view.step is None:
         return
@@ -67,18 +64,17 @@ def test_a_block_gathered_apart_and_merged_is_the_block_in_every_mode(
 
     order = data.draw(st.permutations(range(len(rounds))))
     cut = data.draw(st.integers(0, len(rounds)))
-    whole, parts = (
-        aggregate(list(range(len(rounds)))),
-        [aggregate(order[:cut]), aggregate(order[cut:])],
-    )
+    whole = aggregate(list(range(len(rounds))))
+    first = aggregate(order[:cut])
+    second = aggregate(order[cut:])
     for part, aggregator in aggregators.items():
-        merged = aggregator.merge(parts[0][part], parts[1][part])
+        merged = aggregator.merge(first[part], second[part])
         assert np.array_equal(merged.values, whole[part].values)
         assert merged.values.dtype == whole[part].values.dtype
 
 
 @names
-def test_tallies_of_parts_add_up(name: str) -> None:
+def test_mask_counts_of_parts_add_up(name: str) -> None:
     """Public counts of masked rounds: opened together or in two calls, they are the same."""
     case = CASES[name]
     learner = case.make(seed=3)
@@ -87,15 +83,17 @@ def test_tallies_of_parts_add_up(name: str) -> None:
     masks = case.masks(count)
     if masks is None:
         return
-    view, rounds = view_of(problem, learner.snapshot()), np.arange(count)
+    view = view_of(problem, learner.snapshot())
+    rounds = np.arange(count)
     request = problem.request(case.contexts(count), masks, count)
-    whole, in_parts = view.no_mask_counts(), view.no_mask_counts()
+    whole = view.no_mask_counts()
+    in_parts = view.no_mask_counts()
     view.count_masks(whole, rounds, request)
     for part in (rounds[::2], rounds[1::2]):
         view.count_masks(in_parts, rounds[part], request[part])
     assert whole.keys() == in_parts.keys()
-    for part in whole:
-        assert np.array_equal(whole[part], in_parts[part])
+    for kind in whole:
+        assert np.array_equal(whole[kind], in_parts[kind])
 
 
 PROGRAM = """
@@ -116,20 +114,21 @@ sys.stdout.buffer.write(pickle.dumps(found))
 """
 
 
-def test_a_fresh_process_decides_the_same_from_what_is_public() -> None:
-    """Settings, the released state and the coin key are shipped; no sums, no buffers, no
-    journal.
-    """
-    shipped, here = {}, {}
+def test_another_process_decides_the_same_from_public_state() -> None:
+    """Settings, public state and the coin key are shipped; no sums, hidden state or journal."""
+    shipped: dict[str, Any] = {}
+    here: dict[str, Any] = {}
     for name, case in CASES.items():
         learner = lived(case, HORIZON // 2, seed=3)
-        problem, snapshot = type(learner).problem_for(learner.settings), learner.snapshot()
+        problem = type(learner).problem_for(learner.settings)
+        snapshot = learner.snapshot()
         count = min(4, learner.rounds_until_release)
-        rounds, masks = np.arange(learner.clock, learner.clock + count), case.masks(count)
+        rounds = np.arange(learner.clock, learner.clock + count)
+        masks = case.masks(count)
         try:
             pickle.dumps(problem)
         except (AttributeError, TypeError, pickle.PicklingError):
-            assert "callable" in name  # somebody's own function
+            assert "callable" in name  # a function of the operator
             continue
         contexts = case.contexts(count)
         place = snapshot.public, snapshot.index, snapshot.begin, snapshot.coin_key
@@ -145,9 +144,9 @@ def test_a_fresh_process_decides_the_same_from_what_is_public() -> None:
         capture_output=True,
         check=True,
     )
-    found = pickle.loads(run.stdout)
+    there = pickle.loads(run.stdout)
     for name in shipped:
-        for one, two in zip(here[name], found[name], strict=True):
+        for one, two in zip(here[name], there[name], strict=True):
             assert np.array_equal(np.asarray(one), np.asarray(two)), name
 
 

@@ -1,7 +1,9 @@
-"""If these fail, what a learner says it earned is wrong, or costs more than was asked for it."""
+"""If these fail, the reward that a learner reports is wrong, or costs more than its share."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -20,19 +22,29 @@ from discreet.audit.cases.learners import cases, long_cases
 from discreet.audit.transcript import measured_costs
 from discreet.domains import LpBall, UniformMatroid
 from discreet.engine.codec import as_plain, fingerprint
+from discreet.engine.problem import view_of
 from discreet.errors import ConfigError, StateError
 from discreet.learners.base import Learner
 from discreet.learners.reported_view import ReportedView
 from discreet.learners.reporting import BlockReporting, TotalReporting
 from discreet.losses import SquaredLoss
 
-BOTH, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
+BOTH = Privacy(1.0, 1e-6)
+PURE = Privacy(1.0)
 VISITORS = 4000
 Answer = Callable[[Any], Any]
 
 
+class Mode(NamedTuple):
+    """A mode, how its visitors answer, and the mean reward of these answers."""
+
+    make: Callable[..., Learner]
+    answer: Answer
+    mean: float
+
+
 def lived(learner: Learner, answer: Answer, rounds: int = VISITORS) -> Learner:
-    """A life in which visitors answer by what they are shown."""
+    """Run a learner whose visitors answer by what they are shown."""
     while learner.clock < rounds:
         learner.release_if_due()
         tickets = learner.open_many(min(learner.rounds_until_release, rounds - learner.clock))
@@ -42,12 +54,8 @@ def lived(learner: Learner, answer: Answer, rounds: int = VISITORS) -> Learner:
 
 
 def clicks(**more: Any) -> Learner:
-    return SetMaximizer(
-        **(
-            {"items": 6, "slots": 2, "horizon": VISITORS, "privacy": BOTH, "feedback": "clicks"}
-            | more
-        )
-    )
+    usual: dict[str, Any] = {"horizon": VISITORS, "privacy": BOTH, "feedback": "clicks"}
+    return SetMaximizer(6, 2, **usual | more)
 
 
 def rewards(**more: Any) -> Learner:
@@ -55,16 +63,12 @@ def rewards(**more: Any) -> Learner:
 
 
 def costs(**more: Any) -> Learner:
-    return SetMinimizer(
-        **(
-            {"items": 3, "horizon": VISITORS, "privacy": BOTH, "feedback": "bandit", "bound": 2.0}
-            | more
-        )
-    )
+    usual: dict[str, Any] = {"horizon": VISITORS, "privacy": BOTH, "bound": 2.0}
+    return SetMinimizer(3, feedback="bandit", **usual | more)
 
 
 def first_shown(slates: Any) -> Any:
-    """Every second visitor clicks on the first item."""
+    """Clicks of visitors every second of whom clicks on the first item."""
     return [int(slate[0]) if place % 2 else None for place, slate in enumerate(slates)]
 
 
@@ -76,69 +80,67 @@ def minus_one(sets: Any) -> Any:
     return np.full(len(sets), -1.0)
 
 
-MODES: dict[str, tuple[Callable[..., Learner], Answer, float, bool]] = {
-    "swap, clicks": (lambda **more: clicks(**more), first_shown, 0.5, True),
-    "swap, clicks, iid, pure": (
-        lambda **more: clicks(stream="iid", privacy=PURE, **more),
-        first_shown,
-        0.5,
-        True,
+MODES = {
+    "exchanges, clicks": Mode(clicks, first_shown, 0.5),
+    "exchanges, clicks, iid, pure": Mode(
+        partial(clicks, stream="iid", privacy=PURE), first_shown, 0.5
     ),
-    "swap, rewards": (lambda **more: rewards(**more), three, 3.0, True),
-    "near anchor": (lambda **more: costs(**more), minus_one, -1.0, True),
-    "near anchor, iid": (lambda **more: costs(stream="iid", **more), minus_one, -1.0, True),
+    "exchanges, rewards": Mode(rewards, three, 3.0),
+    "pairs": Mode(costs, minus_one, -1.0),
+    "pairs, iid": Mode(partial(costs, stream="iid"), minus_one, -1.0),
 }
 
 
 @pytest.mark.parametrize("name", MODES)
-def test_a_report_says_what_each_blocks_visitors_earned(name: str) -> None:
-    make, answer, truth, whole = MODES[name]
-    learner = lived(make(report=0.3, seed=2), answer)
-    found = learner.report()
-    assert len(found.rounds) == learner.releases > 2
-    assert (np.diff(found.rounds) > 0).all()
-    assert found.rounds[-1] == (VISITORS if whole else learner.rounds_before_release)
-    length = np.diff(found.rounds, prepend=0)
+def test_a_report_holds_the_mean_reward_of_each_block(name: str) -> None:
+    mode = MODES[name]
+    learner = lived(mode.make(report=0.3, seed=2), mode.answer)
+    report = learner.report()
+    assert len(report.rounds) == learner.releases > 2
+    assert (np.diff(report.rounds) > 0).all()
+    assert report.rounds[-1] == VISITORS
+    length = np.diff(report.rounds, prepend=0)
+    errors = np.abs(report.value - mode.mean)
     # An odd block of clicks has up to half a visitor more or less than a half.
-    misses = (np.abs(found.value - truth) - 0.5 / length) / found.standard_deviation
-    assert (
-        misses.max() < 12
-    )  # of at most forty Laplace or normal numbers: α < 1e-5, with a fixed seed
-    assert (np.abs(found.value - truth) / found.standard_deviation).mean() > 0.3
+    misses = (errors - 0.5 / length) / report.standard_deviation
+    # The largest of at most forty Laplace or normal numbers: α < 1e-5, with a fixed seed.
+    assert misses.max() < 12
+    assert (errors / report.standard_deviation).mean() > 0.3
     assert 0.99 < learner.guarantee.epsilon_spent <= 1.0
-    assert found.standard_deviation * length == pytest.approx(
+    assert report.standard_deviation * length == pytest.approx(
         learner.facts["noise_of_report"], rel=0.2
     )
 
 
 def test_its_noise_is_that_of_its_share_and_learning_has_the_rest() -> None:
     """Laplace noise of scale s₁/(share · ε/c), of standard deviation √2 times that."""
+
+    def noise(learner: Learner) -> Any:
+        return learner.facts["noise_of_report"]
+
     twice = Privacy(1.0, 1e-6, contributions=2)
-    assert clicks(report=0.25).facts["noise_of_report"] == pytest.approx(np.sqrt(2) * 4, rel=1e-3)
-    assert clicks(report=0.25, privacy=twice).facts["noise_of_report"] == pytest.approx(
-        np.sqrt(2) * 8, rel=1e-3
-    )
-    assert rewards(report=0.25).facts["noise_of_report"] == pytest.approx(
-        4 * np.sqrt(2) * 4, rel=1e-3
-    )
-    assert costs(report=0.25).facts["noise_of_report"] == pytest.approx(
-        2 * np.sqrt(2) * 2 * 4, rel=1e-3
-    )
+    root = np.sqrt(2)
+    assert noise(clicks(report=0.25)) == pytest.approx(root * 4, rel=1e-3)
+    assert noise(clicks(report=0.25, privacy=twice)) == pytest.approx(root * 8, rel=1e-3)
+    assert noise(rewards(report=0.25)) == pytest.approx(4 * root * 4, rel=1e-3)
+    assert noise(costs(report=0.25)) == pytest.approx(2 * root * 2 * 4, rel=1e-3)
     for make in (clicks, rewards, costs):
-        with_report, without = make(report=0.25).facts, make().facts
+        with_report = make(report=0.25).facts
+        without = make().facts
         assert "noise_of_report" not in without
         assert with_report["noise_in_visitors"] == pytest.approx(
             without["noise_in_visitors"] / 0.75, rel=1e-3
         )
 
 
-def test_visitors_who_are_left_when_all_is_settled_pay_for_their_report_only() -> None:
+def test_visitors_of_the_settled_block_pay_for_their_report_only() -> None:
     for make, answer in ((clicks, first_shown), (costs, minus_one)):
         learner = make(report=0.2, stream="iid", seed=1)
         charges = []
         while learner.clock < VISITORS:
             learner.release_if_due()
-            step = learner._engine.view.step
+            problem = type(learner).problem_for(learner.settings)
+            step = view_of(problem, learner.snapshot()).step
             assert step is not None
             charges.append(step.charge.amount)
             tickets = learner.open_many(learner.rounds_until_release)
@@ -160,12 +162,13 @@ def test_clicks_on_what_was_not_shown_earn_nothing_and_missing_answers_count_as_
     def elsewhere(slates: Any) -> Any:
         return [next(item for item in range(6) if item not in slate) for slate in slates.tolist()]
 
+    def every_second(decisions: Any) -> Any:
+        return np.where(np.arange(len(decisions)) % 2, 1.0, np.nan)
+
     assert lived(learner, elsewhere).report().value == pytest.approx(0.0, abs=1e-3)
     for make in (rewards, costs):
         learner = make(report=0.5, privacy=Privacy(1e5), stream="iid", seed=1)
-        half = lived(
-            learner, lambda shown: np.where(np.arange(len(shown)) % 2, 1.0, np.nan)
-        ).report()
+        half = lived(learner, every_second).report()
         length = np.diff(half.rounds, prepend=0)
         assert half.value == pytest.approx((length // 2) / length, abs=1e-3)
 
@@ -198,8 +201,8 @@ def test_a_person_whose_rewards_are_reported_twice_is_caught(
 
 
 def test_the_audited_cases_have_both_kinds_of_reports() -> None:
-    """Separate releases, and a running total beside another."""
-    kinds = set()
+    """Separate sums per block, and a running total beside another."""
+    kinds: set[type] = set()
     for case in [*cases(), *long_cases()]:
         if case.name.startswith("arms") and "report" in case.name:
             problem: Any = type(case.make()).problem_for(case.make().settings)
@@ -207,7 +210,7 @@ def test_the_audited_cases_have_both_kinds_of_reports() -> None:
     assert kinds == {BlockReporting, TotalReporting}
 
 
-def test_a_report_goes_on_after_a_load(tmp_path: Any) -> None:
+def test_a_report_goes_on_after_a_load(tmp_path: Path) -> None:
     whole = lived(clicks(report=0.3, seed=4), first_shown, 2000).report()
     begun = clicks(report=0.3, seed=4, journal=tmp_path / "shop")
     lived(begun, first_shown, 1000)
@@ -219,7 +222,7 @@ def test_a_report_goes_on_after_a_load(tmp_path: Any) -> None:
     assert np.array_equal(loaded.report().value[: len(before.value)], before.value)
 
 
-# --- who reports nothing --------------------------------------------------------------------------
+# --- learners without reports ---------------------------------------------------------------------
 
 
 def test_settings_without_a_report_have_the_hash_that_they_had_before_there_were_reports() -> None:
@@ -235,35 +238,35 @@ def test_settings_without_a_report_have_the_hash_that_they_had_before_there_were
         assert type(paid).from_toml(paid.to_toml()) == paid
 
 
-def refused() -> dict[str, Callable[[], Learner]]:
-    bounds = {"feature_bound": 1.0, "target_bound": 1.0, "report": 0.1}
-    return {
-        "sets": lambda: SetMaximizer(4, 2, 100, BOTH, report=0.1),
-        "costs": lambda: SetMinimizer(4, 100, BOTH, report=0.1),
-        "experts": lambda: Hedge(4, 100, BOTH, report=0.1),
-        "sum": lambda: RunningSum(4, 100, BOTH, bound=1.0, report=0.1),
-        "points": lambda: ContinuousMaximizer(UniformMatroid(4, 2), 100, BOTH, report=0.1),
-        "streaming": lambda: StreamingLearner(LpBall(4), SquaredLoss(), 100, BOTH, **bounds),
-    }
+REPORT: dict[str, Any] = {"report": 0.1}
+BOUNDS: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0}
+REFUSED: dict[str, Callable[[], Learner]] = {
+    "sets": lambda: SetMaximizer(4, 2, 100, BOTH, **REPORT),
+    "costs": lambda: SetMinimizer(4, 100, BOTH, **REPORT),
+    "experts": lambda: Hedge(4, 100, BOTH, **REPORT),
+    "sum": lambda: RunningSum(4, 100, BOTH, bound=1.0, **REPORT),
+    "points": lambda: ContinuousMaximizer(UniformMatroid(4, 2), 100, BOTH, **REPORT),
+    "streaming": lambda: StreamingLearner(LpBall(4), SquaredLoss(), 100, BOTH, **BOUNDS, **REPORT),
+}
 
 
-@pytest.mark.parametrize("name", refused())
-def test_who_is_told_nothing_of_what_was_earned_cannot_report_it(name: str) -> None:
+@pytest.mark.parametrize("name", REFUSED)
+def test_learners_that_observe_no_rewards_refuse_a_report(name: str) -> None:
     with pytest.raises(
         ConfigError, match=r"report is .*for learners .*feedback='bandit' or 'clicks'"
     ) as refusal:
-        refused()[name]()
+        REFUSED[name]()
     assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("report", [-0.1, 0.6, float("nan"), "much"])
-def test_shares_that_make_no_sense_are_refused(report: Any) -> None:
+def test_impossible_shares_are_refused(report: Any) -> None:
     for make in (clicks, costs):
         with pytest.raises(ConfigError, match="report"):
             make(report=report)
 
 
-def test_who_paid_for_nothing_is_told_how_to() -> None:
+def test_a_report_that_was_not_paid_for_is_refused_with_the_remedy() -> None:
     for make in (clicks, rewards, costs):
         with pytest.raises(StateError, match=r"report=0\.1"):
             make().report()

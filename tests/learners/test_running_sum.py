@@ -1,6 +1,4 @@
-"""If these fail, a published total is not the total, or says more about a person than it was
-charged for.
-"""
+"""If these fail, a published total is not the total, or reveals more than was charged."""
 
 from itertools import product
 from typing import Any
@@ -67,24 +65,19 @@ def test_without_a_horizon_the_sum_goes_on_and_nobody_pays_twice(
 
 
 def test_people_of_different_segments_are_different_cohorts() -> None:
-    tree, fresh = (
+    tree, disjoint = (
         prefixes_of(forced(RunningSum, method, 1, None, USUAL, bound=1.0))
         for method in ("honaker", "fresh")
     )
     ends = [0, FIRST_SEGMENT - 1, FIRST_SEGMENT, 3 * FIRST_SEGMENT - 1, 3 * FIRST_SEGMENT]
-    assert [tree.total.cohort(index) for index in ends] == [
-        0,
-        0,
-        FIRST_SEGMENT,
-        FIRST_SEGMENT,
-        3 * FIRST_SEGMENT,
-    ]
-    assert [fresh.total.cohort(index) for index in ends] == ends
+    begins = [0, 0, FIRST_SEGMENT, FIRST_SEGMENT, 3 * FIRST_SEGMENT]
+    assert [tree.total.cohort(index) for index in ends] == begins
+    assert [disjoint.total.cohort(index) for index in ends] == ends
     with_end = prefixes_of(forced(RunningSum, "honaker", 1, 100, USUAL, bound=1.0))
     assert with_end.total.cohort(0) is None
 
 
-def test_few_releases_of_few_numbers_are_paid_side_by_side() -> None:
+def test_few_releases_of_few_numbers_are_paid_by_disjoint_blocks() -> None:
     """At δ > 0 in the pure measure: each person is in one block, and the noise is far smaller."""
     sums = RunningSum(1, 1000, USUAL, bound=1.0, nonnegative=True, block=200)
     assert sums.facts["method"] == "fresh"
@@ -117,13 +110,14 @@ def test_a_vector_that_is_not_finite_is_refused_and_can_be_put_right() -> None:
     assert sums.add([1.0, 1.0]).shape == (2,)
 
 
-def test_scores_say_how_far_the_total_may_be_off() -> None:
+def test_scores_have_the_standard_deviation_of_the_total() -> None:
     sums = RunningSum(2, 10, USUAL, bound=1.0, seed=1)
     assert sums.standard_deviation == 0.0
     sums.add([1.0, 0.0])
-    found = sums.scores()
-    assert np.array_equal(found.values, sums.total)
-    assert found.standard_deviations.tolist() == [sums.standard_deviation] * 2  # type: ignore[union-attr]
+    scores = sums.scores()
+    assert np.array_equal(scores.values, sums.total)
+    assert scores.standard_deviations is not None
+    assert scores.standard_deviations.tolist() == [sums.standard_deviation] * 2
     assert sums.decision == {"total": sums.total.tolist()}
 
 
@@ -142,6 +136,6 @@ def test_scores_say_how_far_the_total_may_be_off() -> None:
     ],
 )
 def test_impossible_sums_are_refused_with_their_value(change: dict[str, Any], message: str) -> None:
-    settings = {"dimension": 2, "horizon": 10, "privacy": USUAL, "bound": 1.0} | change
+    usual: dict[str, Any] = {"dimension": 2, "horizon": 10, "privacy": USUAL, "bound": 1.0}
     with pytest.raises(ConfigError, match=message):
-        RunningSum(**settings)
+        RunningSum(**usual | change)

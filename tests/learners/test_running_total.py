@@ -1,10 +1,14 @@
 """If these fail, a learner's running total is paid for wrongly, or mixed up with another one."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Privacy, zcdp
+from discreet.engine.plan import Plan, Step
 from discreet.engine.schedule import EqualBlocks
 from discreet.errors import BudgetError
 from discreet.learners.running_total import RunningTotal
@@ -15,55 +19,64 @@ from discreet.release.randomness import seeded_bits
 USUAL = Privacy(1.0, 1e-6)
 
 
-def total(method: str = "auto", **more: object) -> RunningTotal:
-    settings = {
+def total(method: str = "auto", **more: Any) -> RunningTotal[Any]:
+    usual: dict[str, Any] = {
         "name": "gains",
         "wanted": Rows((2, 3), length=5.0),
         "schedule": EqualBlocks(40, 10),
-    } | more
-    return RunningTotal(**settings, privacy=USUAL, people=10, method=method)  # type: ignore[arg-type]
+    }
+    return RunningTotal(**usual | more, privacy=USUAL, people=10, method=method)
+
+
+def steps_of(plan: Plan) -> Callable[[int], Step | None]:
+    assert plan.steps is not None
+    return plan.steps
 
 
 @pytest.mark.parametrize("method", ["honaker", "toeplitz", "fresh"])
-def test_totals_are_in_the_units_that_people_brought(method: str) -> None:
-    """The same words with and without people: the difference is the people."""
+def test_totals_are_in_the_units_of_peoples_numbers(method: str) -> None:
+    """With the same random bits, totals with and without people differ by the people."""
     running = total(method)
 
     def released(people: np.ndarray) -> np.ndarray:
-        (public, hidden), found = running.start(), []
+        public, hidden = running.start()
+        totals = []
         for index in range(4):
             block = {"gains": running.aggregator.empty()}
-            running.aggregator.add(block["gains"], people[index : index + 1])  # type: ignore[attr-defined]
+            running.aggregator.add(block["gains"], people[index : index + 1])
             door = Door(seeded_bits(7, index), running.sum.charge(index), index)
             step = running.next(public, hidden, block, door)
             public, hidden = step.public, step.hidden
-            found.append(step.values)
+            totals.append(step.values)
             assert step.variance == pytest.approx(
                 running.sum.variance(index + 1) * running.aggregator.grid**2
             )
             assert step.values.shape == (2, 3)
-        return np.array(found)
+        return np.array(totals)
 
     people = np.random.default_rng(0).uniform(-1, 1, size=(4, 2, 3))
     assert np.abs(released(people) - released(people * 0) - people.cumsum(axis=0)).max() < 1e-3
 
 
-def test_the_plan_is_that_of_the_mechanism_and_says_what_anyone_pays() -> None:
-    shared, apart = total("toeplitz").plan({"expert": "sum"}), total("fresh").plan({})
-    steps = [shared.steps(index) for index in range(5)]
+def test_the_plan_is_that_of_the_mechanism_and_states_the_cost_of_a_person() -> None:
+    shared = total("toeplitz").plan({"expert": "sum"})
+    apart = total("fresh").plan({})
+    steps = [steps_of(shared)(index) for index in range(5)]
     assert steps[4] is None
     assert all(step is not None and step.cohort is None and step.rounds == 10 for step in steps[:4])
     paid = sum(step.charge.amount for step in steps[:4] if step is not None)
     assert paid == pytest.approx(shared.total.everyone.amount)
     assert shared.total.pure == shared.total.zcdp == 0
-    assert [apart.steps(index).cohort for index in range(4)] == [0, 1, 2, 3]  # type: ignore[union-attr]
+    disjoint = [steps_of(apart)(index) for index in range(4)]
+    assert [step and step.cohort for step in disjoint] == [0, 1, 2, 3]
     assert apart.total.everyone.amount == 0
     assert max(apart.total.pure, apart.total.zcdp) > 0
     assert shared.facts == {"expert": "sum"}
 
 
 def test_two_totals_fit_in_one_state() -> None:
-    first, second = total("honaker"), total("honaker", name="costs", wanted=OneChoice(4))
+    first = total("honaker")
+    second = total("honaker", name="costs", wanted=OneChoice((4,)))
     starts = {running.name: running.start() for running in (first, second)}
     public = {name: start[0] for name, start in starts.items()}
     hidden = starts["gains"][1] | starts["costs"][1]
@@ -91,9 +104,7 @@ def test_names_and_mechanisms_are_part_of_the_calibration() -> None:
 
 
 def test_a_pure_total_beside_a_granted_delta_is_paid_by_one_cohort_within_epsilon() -> None:
-    """(ε, 0) implies (ε, δ): everyone pays in the pure measure, and nothing is left over for
-    more.
-    """
+    """(ε, 0) implies (ε, δ): everyone pays in the pure measure, and no budget remains."""
     privacy = Privacy(1.0, 1e-6)
     running = RunningTotal(
         "gains",
@@ -104,16 +115,14 @@ def test_a_pure_total_beside_a_granted_delta_is_paid_by_one_cohort_within_epsilo
         method="honaker",
         pure=True,
     )
-    plan, ledger = running.plan({}), Ledger(privacy)
+    plan = running.plan({})
+    ledger = Ledger(privacy)
     for index in range(running.releases):
-        step = plan.steps(index)
+        step = steps_of(plan)(index)
         assert step is not None
         assert (step.charge.measure, step.cohort) == ("pure", 0)
         ledger = ledger.charge(step.charge, cohort=step.cohort)
-    assert (
-        ledger.spent.epsilon(privacy)
-        == pytest.approx(plan.total.epsilon(privacy))
-        == pytest.approx(1.0)
-    )
+    assert ledger.spent.epsilon(privacy) == pytest.approx(plan.total.epsilon(privacy))
+    assert ledger.spent.epsilon(privacy) == pytest.approx(1.0)
     with pytest.raises(BudgetError):
         ledger.charge(zcdp(0.001))

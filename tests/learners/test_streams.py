@@ -1,7 +1,6 @@
-"""If these fail, a page promises value on streams on which a learner keeps less.
+"""If these fail, docs/streams.md guarantees more value on some stream than a learner retains.
 
-The promises are those of docs/streams.md. Every run has a fixed seed; the floors leave room for
-other draws.
+Every run has a fixed seed; the floors leave room for other draws.
 """
 
 import json
@@ -76,68 +75,62 @@ SHARES: dict[tuple[str, str], dict[str, float]] = {
     },
     ("continuous_maximizer", "iid"): {"iid": 0.9},
 }
-"""The least share of what the best fixed decision gains over the start."""
+"""Least share of the gain of the best fixed decision over the start."""
 LOSSES: dict[str, dict[str, float]] = {
     "streaming": {"iid": 0.2, "drift": 0.4, "exchange": 0.4, "alternate": 0.35},
     "hedge": {"iid": 0.25, "drift": 0.25, "exchange": 0.25, "alternate": 0.25},
 }
-"""The most that is lost, between the best fixed decision (0) and the start (1)."""
+"""Largest loss, between the best fixed decision (0) and the start (1)."""
 
 
 def mean_value(name: str, data: str, **word: str) -> float:
+    """Return the mean value over the worlds in which there is something to gain."""
     group, setting = SETTINGS[name]
-    found = [
-        compare(group, setting | BUDGET | word | {"data": data}, seed, True) for seed in WORLDS
-    ]
-    return float(
-        np.mean([world["auto"] for world in found if world])
-    )  # worlds with something to gain
+    settings = setting | BUDGET | word | {"data": data}
+    results = [compare(group, settings, seed, True) for seed in WORLDS]
+    return float(np.mean([result["auto"] for result in results if result]))
 
 
 @pytest.mark.parametrize(
     ("name", "word", "data"), [(*key, data) for key, floors in SHARES.items() for data in floors]
 )
-def test_a_word_keeps_the_share_that_it_promises(name: str, word: str, data: str) -> None:
+def test_a_setting_retains_the_share_on_the_page(name: str, word: str, data: str) -> None:
     assert mean_value(name, data, word=word) >= SHARES[name, word][data]
 
 
 @pytest.mark.parametrize(
     ("name", "data"), [(name, data) for name, most in LOSSES.items() for data in most]
 )
-def test_a_learner_without_a_word_loses_no_more_than_it_promises(name: str, data: str) -> None:
+def test_a_learner_without_the_setting_loses_no_more_than_the_page_says(
+    name: str, data: str
+) -> None:
     assert mean_value(name, data) <= LOSSES[name][data]
 
 
 def rows_of_page() -> dict[tuple[str, str], list[str]]:
-    """The cells of the table by name and word."""
-    found = {}
+    """Return the cells of the tables by name and setting."""
+    rows = {}
     for line in PAGE.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| `") and len(cells) == 6:
-            found[cells[0].strip("`"), cells[1].strip("`")] = cells[2:]
-    return found
+            rows[cells[0].strip("`"), cells[1].strip("`")] = cells[2:]
+    return rows
 
 
-def test_the_page_says_what_is_promised_and_measured() -> None:
-    """Every promise that is tested stands on the page, and every measured figure is the
-    benchmark's.
-    """
-    promised = {key: SHARES[key] for key in SHARES} | {
-        (name, "–"): most for name, most in LOSSES.items()
-    }
+def test_the_page_has_the_tested_floors_and_the_measured_figures() -> None:
+    floors = SHARES | {(name, "–"): most for name, most in LOSSES.items()}
     rows = rows_of_page()
-    assert rows.keys() == promised.keys()
+    assert rows.keys() == floors.keys()
     measured = json.loads((ROOT / "benchmarks" / "results" / "ways.json").read_text())["streams"]
     for (name, word), cells in rows.items():
         for data, cell in zip(("iid", "drift", "exchange", "alternate"), cells, strict=True):
-            shown, floor = re.fullmatch(r"(−?[\d.]+)(?: \(([\d.]+)\))?", cell).groups()  # type: ignore[union-attr]
+            match = re.fullmatch(r"(−?[\d.]+)(?: \(([\d.]+)\))?", cell)
+            assert match is not None, cell
+            shown, floor = match.groups()
             figure = measured[f"{name}/{'none' if word == '–' else word}/{data}"]["mean"]
-            assert float(shown.replace("−", "-")) == pytest.approx(figure, abs=0.0051), (
-                name,
-                word,
-                data,
-            )
-            assert (floor and float(floor)) == promised[name, word].get(data)
+            where = (name, word, data)
+            assert float(shown.replace("−", "-")) == pytest.approx(figure, abs=0.0051), where
+            assert (floor and float(floor)) == floors[name, word].get(data), where
 
 
 def learner(kind: type, **more: Any) -> Any:
@@ -150,7 +143,7 @@ def learner(kind: type, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", [SetMaximizer, SetMinimizer, ContinuousMaximizer])
-def test_words_that_are_not_offered_say_what_to_write(kind: type) -> None:
+def test_unknown_values_are_refused_with_the_remedy(kind: type) -> None:
     with pytest.raises(ConfigError, match="write stream='drifting'"):
         learner(kind, stream="any")
     with pytest.raises(
@@ -159,23 +152,31 @@ def test_words_that_are_not_offered_say_what_to_write(kind: type) -> None:
         learner(kind, stream="windy")
 
 
-def test_where_no_bound_is_known_the_word_is_refused_and_something_else_is_named() -> None:
-    for make in (
-        lambda: learner(SetMaximizer, stream="adversarial", feedback="clicks"),
-        lambda: learner(SetMaximizer, stream="adversarial", feedback="bandit"),
-        lambda: learner(SetMinimizer, stream="adversarial", feedback="bandit"),
-        lambda: learner(ContinuousMaximizer, stream="adversarial"),
+@pytest.mark.parametrize(
+    ("kind", "feedback"),
+    [
+        (SetMaximizer, {"feedback": "clicks"}),
+        (SetMaximizer, {"feedback": "bandit"}),
+        (SetMinimizer, {"feedback": "bandit"}),
+        (ContinuousMaximizer, {}),
+    ],
+)
+def test_adversarial_is_refused_with_an_alternative_if_no_bound_is_known(
+    kind: type, feedback: dict[str, str]
+) -> None:
+    with pytest.raises(
+        ConfigError, match=r"^stream='adversarial' is not offered here.*: use stream='drifting'"
     ):
-        with pytest.raises(
-            ConfigError, match=r"^stream='adversarial' is not offered here.*: use stream='drifting'"
-        ):
-            make()
+        learner(kind, stream="adversarial", **feedback)
+
+
+def test_hedge_has_no_such_setting() -> None:
     with pytest.raises(ConfigError, match="stream is no setting"):
         Hedge(3, 100, Privacy(1.0, 1e-6), stream="adversarial")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("kind", [SetMaximizer, SetMinimizer, ContinuousMaximizer])
-def test_a_configuration_of_before_says_what_to_write(kind: type) -> None:
+def test_a_configuration_of_an_earlier_version_is_refused_with_the_remedy(kind: type) -> None:
     made = learner(kind)
     plain = made.settings.as_plain() | {"stream": "any"}
     with pytest.raises(ConfigError, match="write stream='drifting'"):
@@ -183,7 +184,7 @@ def test_a_configuration_of_before_says_what_to_write(kind: type) -> None:
 
 
 @pytest.mark.parametrize("kind", [SetMaximizer, SetMinimizer, ContinuousMaximizer])
-def test_the_guarantee_says_what_value_assumes(kind: type) -> None:
+def test_the_guarantee_states_the_assumption_of_value(kind: type) -> None:
     text = " ".join(str(learner(kind).guarantee).split())
     assert "does not react to what is decided" in text
     assert "privacy does not" in text
@@ -191,4 +192,4 @@ def test_the_guarantee_says_what_value_assumes(kind: type) -> None:
 
 def test_the_bound_of_experts_assumes_nothing() -> None:
     text = " ".join(str(Hedge(3, 100, Privacy(1.0, 1e-6)).guarantee).split())
-    assert "whoever makes the stream may have seen every decision before this round's" in text
+    assert "an adversary may have seen every decision before this round's" in text

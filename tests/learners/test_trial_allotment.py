@@ -1,4 +1,4 @@
-"""If these fail, rounds of a block try something else than was planned, or nobody can say what."""
+"""If these fail, rounds of a block make other trials than planned, or cannot be attributed."""
 
 import numpy as np
 import pytest
@@ -11,17 +11,15 @@ from discreet.learners.trial_allotment import Shuffle, TrialAllotment
 
 @settings(max_examples=60)
 @given(st.integers(1, 3000), st.binary(min_size=16, max_size=16))
-def test_every_round_comes_out_once_and_alone_as_among_others(length: int, key: bytes) -> None:
+def test_a_shuffle_is_a_permutation_alone_and_among_others(length: int, key: bytes) -> None:
     shuffle = Shuffle(length, key)
-    found = shuffle.of(np.arange(length))
-    assert np.array_equal(np.sort(found), np.arange(length))
-    assert [shuffle.of_one(number) for number in range(min(length, 20))] == found[:20].tolist()
+    images = shuffle.of(np.arange(length))
+    assert np.array_equal(np.sort(images), np.arange(length))
+    assert [shuffle.of_one(number) for number in range(min(length, 20))] == images[:20].tolist()
 
 
 def test_trials_are_spread_over_the_whole_block() -> None:
-    """α = 10⁻⁶: a tenth of the rounds, counted in ten stretches, is within 4.9 standard
-    deviations.
-    """
+    """α = 10⁻⁶: each tenth of the block has its share of trials, up to 4.9 standard deviations."""
     for key in (bytes(16), b"sixteen byte key", bytes(range(16))):
         tried = np.flatnonzero(Shuffle(200_000, key).of(np.arange(200_000)) < 20_000)
         counts = np.histogram(tried, 10, (0, 200_000))[0]
@@ -35,7 +33,7 @@ def test_huge_blocks_need_no_more_memory_and_rounds_beyond_the_end_begin_again()
     assert allotment.of_one(2**40) == allotment.of_one(0)
 
 
-def test_each_thing_is_tried_as_often_as_allotted() -> None:
+def test_each_trial_is_made_as_often_as_allotted() -> None:
     allotment = TrialAllotment(np.array([4, 0, 7]), 50, b"sixteen byte key")
     assert np.bincount(allotment.of(np.arange(50)), minlength=4).tolist() == [4, 0, 7, 39]
     assert allotment.rest == 39

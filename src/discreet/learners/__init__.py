@@ -1,3 +1,1 @@
-"""What learns from people: one folder a learner, named after it; inside, one file a way of
-learning.
-"""
+"""Online learners: one folder per learner, named after it; inside, one file or folder per mode."""

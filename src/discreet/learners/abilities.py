@@ -1,6 +1,4 @@
-"""What some learners can do besides learning: commands ask for abilities, never for a class by
-name.
-"""
+"""Protocols of optional abilities of learners: commands test for these, never for a class."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -10,12 +8,12 @@ from discreet.engine.labels import Label
 
 @runtime_checkable
 class HasCatalogue(Protocol):
-    """A learner whose items come and go, and whose horizon grows, by public events."""
+    """A learner whose items and horizon can change by public events."""
 
     def change(
         self, *, add: Sequence[Label | None] = (), retire: Sequence[Label] = (), extend: int = 0
     ) -> list[Label]:
-        """Extend the horizon, then add items, then retire some: all or none."""
+        """Extend the horizon, add items and retire items, all or none; return the added labels."""
 
     @property
     def active(self) -> list[Label]:
@@ -23,7 +21,7 @@ class HasCatalogue(Protocol):
 
     @property
     def pending(self) -> list[Label]:
-        """The items that may be shown from the next block on, and not yet."""
+        """The items that may be shown from the next block on, but not yet."""
 
 
 @runtime_checkable
@@ -32,9 +30,9 @@ class WarmStarts(Protocol):
 
     @property
     def log_rows(self) -> int:
-        """Rows of the log that was read; 0 without one."""
+        """Number of rows of the log that was read; 0 without one."""
 
     def warm_start(
         self, rows: Any, propensity: Any = "uniform", *, least_propensity: float | None = None
     ) -> None:
-        """Read the log, in one release of its own."""
+        """Read the log in one release of its own."""

@@ -1,99 +1,79 @@
-"""The face of every learner: questions, answers, and what may be read.
+"""Base class of all online learners: the public `act`/`observe` API, one call at a time.
 
-`open` asks for a decision and ticks the clock, `close` hands in the feedback, many may be in
-flight; `open_many` and `close_many` do so for many rounds at once; `act` and `observe` are the same
-for one at a time. The hooks are in a `Problem`, the way to what is public in an `Engine`, the clock
-in `Rounds`; a learner only names them, and lets one call in at a time.
+    act, observe              one round at a time
+    open, close               many rounds in flight, one call each
+    open_many, close_many     many rounds per call
+    observe_many, replay      rows of whole answers, for simulations and logs
+
+The clock ticks when a decision is asked for, whether or not feedback comes. The hooks of a mode are
+in a `Problem`, the way from answers to releases in an `Engine`, the clock in `Rounds`.
 
 Guarantee   docs/guarantees/engine.md
 """
 
-import os
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import replace
-from datetime import timedelta
-from functools import wraps
-from math import inf
-from threading import Lock, get_ident
-from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NoReturn, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from discreet import require
+from discreet.arrays import Mask
 from discreet.budget.guarantee import Guarantee
-from discreet.engine.engine import BusyError, DoorMaker, Engine
-from discreet.engine.journal import Journal
+from discreet.engine.engine import DoorMaker
 from discreet.engine.people import Name, name_of, names_of
 from discreet.engine.problem import Problem
 from discreet.engine.readings import Report, Scores
 from discreet.engine.request import Request
-from discreet.engine.rounds import Rounds
 from discreet.engine.settings import Settings
-from discreet.engine.snapshot import RoundsState, Snapshot
 from discreet.engine.tickets import Ticket, Tickets
 from discreet.errors import ConfigError, HorizonReached, StateError
 from discreet.learners.constructor import check_settings
+from discreet.learners.durable import Checkpoint as Checkpoint
+from discreet.learners.durable import CheckpointTimer, Durable
+from discreet.learners.durable import JournalLike as JournalLike
+from discreet.learners.guard import guarded as guarded
 from discreet.learners.labels import Label, mask_of, masks_of_people, with_room
 from discreet.release.door import Door
 
-JournalLike = Journal | str | os.PathLike[str] | None
-Checkpoint = int | timedelta | None
 Modes = Mapping[str, type[Problem]]
-"""Ways of learning by name; the first that serves the settings is taken."""
+"""Modes by name; a learner takes the first one that serves its settings."""
 
 RENAMED = {"turn": "release_if_due", "living": "active", "coming": "pending"}
 """Public names of versions before 0.6, each with its present name."""
 
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-Face = TypeVar("Face", bound="Learner")
+
+class _Pending(NamedTuple):
+    """The round that `act` opened and `observe` will close."""
+
+    ticket: Ticket
+    request: Request
+    person: Name
 
 
-def guarded(
-    method: Callable[Concatenate[Face, Arguments], Result],
-) -> Callable[Concatenate[Face, Arguments], Result]:
-    """One call at a time, from its first line to its last: other threads wait, a call from inside
-    is refused.
+class Learner(Durable):
+    """Base class of all online learners: the public `act`/`observe` API, one call at a time.
 
-    From inside are a signal handler, or a function of the operator, in the middle of another call.
-    """
-    return _alone(method, Engine.check)
+    A subclass declares its settings and its modes; the first mode that serves the settings is
+    taken. Threads may share a learner: calls wait for each other.
 
+    Guarantee: docs/guarantees/engine.md.
 
-def _guarded_even_after_a_failure(method: Callable[[Face], None]) -> Callable[[Face], None]:
-    return _alone(method, lambda engine: None)
+    Examples
+    --------
+    >>> from discreet import Hedge, Privacy
+    >>> hedge = Hedge(["tea", "milk"], horizon=1000, privacy=Privacy(1.0), seed=1)
+    >>> hedge.act()                        # what to do in this round
+    'tea'
+    >>> hedge.observe([0.2, 0.7])          # what each action would have gained
+    >>> hedge.clock, hedge.releases
+    (1, 0)
 
+    Where answers take a while, each round has a ticket, and many may be open:
 
-def _alone(
-    method: Callable[Concatenate[Face, Arguments], Result], check: Callable[[Engine], None]
-) -> Callable[Concatenate[Face, Arguments], Result]:
-    @wraps(method)
-    def call(self: Face, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        inside, thread = self._inside, get_ident()
-        if thread in inside:
-            raise BusyError(
-                "this learner is busy with another call: functions and signal handlers must not "
-                "call it back"
-            )
-        try:
-            inside.add(thread)
-            with self._lock:
-                check(self._engine)
-                return method(self, *arguments, **named)
-        finally:
-            inside.discard(thread)
-
-    return call
-
-
-class Learner:
-    """The base of everything that learns from people.
-
-    A learner has settings, and modes: ways of learning, of which the first that serves the settings
-    is taken.
+    >>> first, second = hedge.open(), hedge.open()
+    >>> hedge.close(second, [0.0, 1.0]), hedge.close(first, [0.4, 0.1])
+    (True, True)
     """
 
     settings_type: ClassVar[type[Settings]]
@@ -123,19 +103,12 @@ class Learner:
         *,
         door: DoorMaker = Door,
     ) -> None:
-        """Begin with these settings: what every constructor does
-        (discreet/learners/constructor.py).
-        """
-        self._inside: set[int] = set()
-        self._lock = Lock()
-        self._pending: tuple[Ticket, Any, Name] | None = None
+        """Begin with these settings: the common end of all constructors (constructor.py)."""
+        self._make_lock()
+        self._pending: _Pending | None = None
         self._keyed = settings.keyed
-        self._checkpoint = _Checkpoint(checkpoint)
-        self._engine = Engine(self.problem_for(settings), type(self).__name__, journal, door=door)
-        if checkpoint is not None and not self._engine.keeps_files:
-            self._engine.detach()
-            raise ConfigError("a checkpoint needs a file to be kept in: give a path as journal")
-        self._rounds = Rounds(self._engine)
+        timer = CheckpointTimer(checkpoint)
+        self._attach(self.problem_for(settings), journal, timer, door)
 
     @classmethod
     def from_settings(
@@ -146,13 +119,23 @@ class Learner:
         *,
         door: DoorMaker = Door,
     ) -> Self:
-        """The learner with these settings; `door` makes the door of each release, for audits."""
+        """Return the learner with these settings.
+
+        Parameters
+        ----------
+        settings
+            An instance of `settings_type`.
+        journal, checkpoint
+            As for `SetMaximizer`.
+        door
+            Makes the door of each release; only audits replace it.
+        """
         make: Callable[..., Self] = cls
         return make(settings, journal, checkpoint, door=door)
 
     @classmethod
     def problem_for(cls, settings: Settings) -> Problem:
-        """The way of learning that these settings ask for."""
+        """Return the problem of the mode that serves these settings."""
         check_settings(cls, settings)
         if settings.mode != "auto":
             require.one_of("mode", settings.mode, tuple(cls.modes))
@@ -162,178 +145,253 @@ class Learner:
     # --- one round at a time ----------------------------------------------------------------------
 
     @guarded
-    def open(self, context: Any = None, available: Any = None, *, person: Any = None) -> Ticket:
-        """Ask for the next round's decision. The clock ticks now, whether or not feedback comes.
+    def open(
+        self, context: object = None, available: object = None, *, person: object = None
+    ) -> Ticket:
+        """Open the next round and return its ticket, with the decision.
 
-        `available` says which candidates may be shown: a yes or no for each, or a list of labels.
-        `person` says whose round it is, by a text or a whole number: of a person's rounds between
-        two releases only the first one opened counts. `Privacy(keyed=True)` asks for it in every
-        round.
+        The clock ticks now, whether or not feedback comes.
+
+        Parameters
+        ----------
+        context
+            What is known of the round before the decision, for learners that use contexts.
+        available
+            Which candidates may be shown: one boolean per candidate, or a list of labels.
+        person
+            Whose round it is, by a text or a whole number. Between two releases only the first
+            round that a person opens counts. `Privacy(keyed=True)` requires it in every round.
         """
         name = name_of(person, keyed=self._keyed)
         return self._opened(self._request(context, available, 1, one=True), name)
 
     @guarded
-    def close(self, ticket: Ticket, feedback: Any) -> bool:
-        """End a round with its feedback; False if its block was over, and it counted without.
+    def close(self, ticket: Ticket, feedback: object) -> bool:
+        """End a round with its feedback, and return whether the feedback counted.
 
-        None is no answer (for clicks: no click), and adds nothing.
+        It does not count if the block of the round is over. None means no answer (for clicks: no
+        click), and adds nothing.
         """
         return self._closed(ticket, feedback)
 
     @guarded
-    def act(self, context: Any = None, available: Any = None, *, person: Any = None) -> Any:
-        """This round's decision. Asking the same again before `observe` gives the same."""
+    def act(
+        self, context: object = None, available: object = None, *, person: object = None
+    ) -> Any:
+        """Return the decision of this round; a repeated call before `observe` returns it again.
+
+        Parameters
+        ----------
+        context, available, person
+            As for `open`.
+
+        Raises
+        ------
+        StateError
+            If a round is open with another context, mask or person.
+        """
         name = name_of(person, keyed=self._keyed)
         request = self._request(context, available, 1, one=True)
-        if self._pending is not None:
-            ticket, before, whose = self._pending
-            still_open = ticket.index == self._engine.committed.index and self._rounds.waits(
-                ticket.round
-            )
-            if still_open and not before.same(request):
+        pending = self._pending
+        if pending is not None and self._is_open(pending.ticket):
+            if not pending.request.same(request):
                 raise StateError(
                     "a round is open with another context or mask: observe() or skip() it first"
                 )
-            if still_open and whose != self._rounds.known_as(name):
+            if pending.person != self._rounds.known_as(name):
                 raise StateError("a round of another person is open: observe() or skip() it first")
-            if still_open:
-                return ticket.decision
+            return pending.ticket.decision
         ticket = self._opened(request, name)
-        self._pending = (ticket, request, self._rounds.known_as(name))
+        self._pending = _Pending(ticket, request, self._rounds.known_as(name))
         return ticket.decision
 
     @guarded
-    def observe(self, feedback: Any) -> None:
-        """End the round that `act` began."""
+    def observe(self, feedback: object) -> None:
+        """End the round that `act` opened, with its feedback."""
         if self._pending is None:
             if self._rounds.is_over:
                 raise HorizonReached(
                     f"all {self._rounds.clock} planned rounds are over: nothing more can be learned"
                 )
             raise StateError("no round is open: call act() first, then observe() once")
-        self._closed(self._pending[0], feedback)
+        self._closed(self._pending.ticket, feedback)
         self._pending = None
 
     @guarded
     def skip(self) -> None:
-        """Let the round that `act` began go without feedback: it adds nothing."""
+        """Leave the round that `act` opened without feedback: it adds nothing."""
         self._pending = None
 
+    def _is_open(self, ticket: Ticket) -> bool:
+        """Return whether a round of the current block still waits for feedback."""
+        is_current = ticket.index == self._engine.committed.index
+        return is_current and self._rounds.waits(ticket.round)
+
     def _opened(self, request: Request, name: Name) -> Ticket:
-        """The next round's ticket, with its decision in labels if there are any."""
+        """Return the ticket of the next round, with its decision in labels if there are any."""
         ticket = self._rounds.open(request, name)
         labels = self._engine.view.labels
         if labels is not None:
             ticket.decision = labels.single(ticket.decision)
         return ticket
 
-    def _request(self, context: Any, available: Any, count: int, *, one: bool = False) -> Request:
-        """What came with a question, with the mask as yes and no for each candidate."""
+    def _closed(self, ticket: Ticket, feedback: object) -> bool:
+        counted = self._rounds.close(ticket, feedback)
+        self._checkpoint_if_due(int(counted))
+        return counted
+
+    # --- requests ---------------------------------------------------------------------------------
+
+    def _request(
+        self, context: object, available: object, count: int, *, one: bool = False
+    ) -> Request:
+        """Return the request of `count` rounds, with its masks as one boolean per candidate."""
         problem = self._engine.problem
-        if available is None or problem.candidates is None:
-            return problem.request(context, available, count, one=one)
-        labels = self._engine.view.labels
-        if problem.notion != "joint DP":
-            available = (
-                available if labels is None else mask_of(available, labels, problem.candidates)
-            )
-            if not (
-                type(available) is np.ndarray and available.shape[-1:] == (problem.candidates,)
-            ):
-                known = len(self._engine.view.names() or ())
-                available = with_room(available, known, problem.candidates)
-        elif not one:
-            available = masks_of_people(available, labels, problem.candidates, count)
-        elif labels is not None:
-            try:
-                available = mask_of(available, labels, problem.candidates)
-            except ConfigError:  # its text would quote a person
-                raise ConfigError(
-                    "available must be a yes or no for each arm, or a list of labels"
-                ) from None
+        candidates = problem.candidates
+        if available is not None and candidates is not None:
+            if problem.notion != "joint DP":
+                available = self._public_mask(available, candidates)
+            elif one:
+                available = self._personal_mask(available, candidates)
+            else:
+                labels = self._engine.view.labels
+                available = masks_of_people(available, labels, candidates, count)
         return problem.request(context, available, count, one=one)
 
-    def _closed(self, ticket: Ticket, feedback: Any) -> bool:
-        counted = self._rounds.close(ticket, feedback)
-        self._keep(int(counted))
-        return counted
+    def _public_mask(self, available: object, candidates: int) -> object:
+        """Return a public mask by position, with False for items that may be added later."""
+        view = self._engine.view
+        if view.labels is not None:
+            available = mask_of(available, view.labels, candidates)
+        if type(available) is np.ndarray and available.shape[-1:] == (candidates,):
+            return available
+        return with_room(available, len(view.names() or ()), candidates)
+
+    def _personal_mask(self, available: object, candidates: int) -> object:
+        """Return one person's mask by position; an error does not quote it."""
+        labels = self._engine.view.labels
+        if labels is None:
+            return available
+        try:
+            return mask_of(available, labels, candidates)
+        except ConfigError:  # its text would quote a person
+            raise ConfigError(
+                "available must be a yes or no for each arm, or a list of labels"
+            ) from None
 
     # --- many rounds at once ----------------------------------------------------------------------
 
     @guarded
-    def open_many(self, what: Any, available: Any = None, *, persons: Any = None) -> Tickets:
-        """Ask for many decisions of this block at once: so many rounds, or one context a row.
+    def open_many(
+        self, what: object, available: object = None, *, persons: object = None
+    ) -> Tickets:
+        """Open many rounds of this block at once and return their tickets.
 
-        More than `rounds_until_release` are refused, and nothing is opened; past the horizon any
-        number is answered, for free. `persons` says whose rounds they are, one text or whole number
-        each; whoever is named by something else adds nothing.
+        More rounds than `rounds_until_release` are refused, and none is opened. Past the horizon
+        any number of decisions is answered, at no cost.
+
+        Parameters
+        ----------
+        what
+            The number of rounds; for learners that use contexts, one row of context per round.
+        available
+            One mask for all rounds, or one per round: booleans, or lists of labels.
+        persons
+            Whose rounds they are: one text or whole number per round. An entry of another kind
+            makes its round add nothing.
+
+        Examples
+        --------
+        >>> from discreet import Hedge, Privacy
+        >>> hedge = Hedge(["tea", "milk"], horizon=1000, privacy=Privacy(1.0), seed=1)
+        >>> tickets = hedge.open_many(3)
+        >>> hedge.close_many(tickets, [[0.2, 0.7], [0.1, 0.9], None])
+        array([ True,  True,  True])
         """
         problem = self._engine.problem
+        contexts = None
         if isinstance(what, int | np.integer) and not isinstance(what, bool):
             if problem.takes_context:
-                raise ConfigError("this learner needs a context for every round: hand in one a row")
-            count, contexts = require.whole("the number of rounds", what, 0), None
+                raise ConfigError(
+                    "this learner needs a context for every round: give one row per round"
+                )
+            count = require.whole("the number of rounds", what, 0)
         elif problem.takes_context:
             contexts = problem.rows(what)
             count = len(contexts)
         else:
-            raise ConfigError(
-                "this learner does not use contexts: say how many rounds, a whole number"
-            )
+            raise ConfigError("this learner does not use contexts: give the number of rounds")
         names = names_of(persons, count, keyed=self._keyed)
         tickets = self._rounds.open_many(count, self._request(contexts, available, count), names)
         return replace(tickets, labels=self._engine.view.labels)
 
     @guarded
-    def close_many(self, tickets: Tickets, feedback: Any) -> Any:
-        """End many rounds with one entry or row of feedback a ticket.
+    def close_many(self, tickets: Tickets, feedback: object) -> Mask:
+        """End many rounds, and return per ticket whether its feedback counted.
 
-        True where the feedback counted, False where the block was over. None, NaN or a malformed
-        row adds nothing and closes its round.
+        Feedback does not count if the block of its round is over.
+
+        Parameters
+        ----------
+        tickets
+            What `open_many` returned, or a part of it.
+        feedback
+            One entry or row per ticket. None, NaN or a malformed row adds nothing and closes its
+            round.
         """
         counted = self._rounds.close_many(tickets, feedback)
-        self._keep(int(counted.sum()))
+        self._checkpoint_if_due(int(counted.sum()))
         return counted
 
     @guarded
-    def observe_many(self, rows: Any, *, persons: Any = None) -> None:
+    def observe_many(self, rows: object, *, persons: object = None) -> None:
         """Open and close up to `rounds_until_release` rounds at once.
 
-        Malformed rows add nothing and use up their rounds. `persons` as in `open_many`.
+        Parameters
+        ----------
+        rows
+            One entry or row of feedback per round. Malformed rows add nothing and use up their
+            rounds.
+        persons
+            As for `open_many`.
         """
-        rows = self._engine.problem.rows(rows)
-        self._observe_many(rows, names_of(persons, len(rows), keyed=self._keyed))
+        answers = self._engine.problem.rows(rows)
+        self._observe_many(answers, names_of(persons, len(answers), keyed=self._keyed))
 
-    def _observe_many(self, rows: Any, names: list[Name] | None) -> None:
+    def _observe_many(self, rows: Sized, names: list[Name] | None) -> None:
         self._refuse_without_context()
         self._rounds.observe_many(rows, names)
-        self._keep(len(rows))
+        self._checkpoint_if_due(len(rows))
 
     @guarded
-    def replay(self, rows: Any, *, persons: Any = None) -> Any:
-        """Feed many rounds and give the decision of each, crossing releases; `persons` as in
-        `open_many`.
+    def replay(self, rows: object, *, persons: object = None) -> Any:
+        """Feed many rounds, making the releases that fall due, and return each round's decision.
 
-        Decisions are labels if the learner has them, as those of tickets are.
+        Decisions are labels if the learner has labels, like those of tickets.
+
+        Parameters
+        ----------
+        rows
+            One entry or row of feedback per round; more than the planned rounds are refused.
+        persons
+            As for `open_many`.
         """
-        rows = self._engine.problem.rows(rows)
-        names = names_of(persons, len(rows), keyed=self._keyed)
-        self._refuse_beyond(rows)
-        decisions: list[Any] = []
+        answers = self._engine.problem.rows(rows)
+        names = names_of(persons, len(answers), keyed=self._keyed)
+        self._refuse_beyond(answers)
+        decisions: list[np.ndarray] = []
         position = 0
-        while position < len(rows):
+        while position < len(answers):
             self._rounds.release_if_due()
-            part = rows[position : position + min(self._rounds.until_release, self.most_at_once)]
+            end = position + min(self._rounds.until_release, self.most_at_once)
+            part = answers[position:end]
             decisions.append(self._rounds.preview(len(part)))
             self._observe_many(part, names and names[position : position + len(part)])
             position += len(part)
         return self._in_labels(np.concatenate(decisions)) if decisions else np.array([])
 
-    def _refuse_beyond(self, rows: Any) -> None:
-        """Refuse rows that cannot be read or that no rounds are left for, before anything is
-        spent.
-        """
+    def _refuse_beyond(self, rows: Sized) -> None:
+        """Refuse rows that cannot be read or exceed the horizon, before any budget is spent."""
         self._refuse_without_context()
         left = self._rounds.until_horizon
         if len(rows) > left:
@@ -352,27 +410,24 @@ class Learner:
 
     @guarded
     def preview(self, count: int) -> Any:
-        """The decisions of the next rounds of this block, without asking: for batches and
-        simulations.
-        """
+        """Return the decisions of the next `count` rounds of this block, without opening them."""
         if self._engine.problem.takes_context:
-            raise ConfigError(
-                "decisions depend on a context: ask with one, there is nothing to preview"
-            )
+            raise ConfigError("decisions depend on a context: use open_many instead of preview")
         if not self._engine.problem.previews:
             raise ConfigError(
-                "value rests on nobody knowing decisions of rounds to come: use open_many"
+                "value requires that decisions of later rounds stay unknown: use open_many"
             )
         return self._in_labels(self._rounds.preview(require.whole("count", count, 0)))
 
-    def _in_labels(self, decisions: Any) -> Any:
+    def _in_labels(self, decisions: np.ndarray) -> Any:
         labels = self._engine.view.labels
         return decisions if labels is None else labels.many(decisions)
 
     @guarded
     def release_if_due(self) -> bool:
-        """Make the release that is due, if one is: for whoever does not ask, since a question
-        does so too.
+        """Make the release that is due, if one is, and return whether one was.
+
+        The next question makes it too; this call is for pauses between questions.
         """
         return self._rounds.release_if_due()
 
@@ -380,59 +435,57 @@ class Learner:
 
     @property
     def settings(self) -> Any:
-        """What this learner was made with."""
+        """The settings of this learner."""
         return self._engine.problem.settings
 
     @property
     def labels(self) -> list[Label] | None:
-        """The candidates' labels by number, retired and later ones included; numbers if they have
-        none.
+        """The candidates' labels by number, retired and pending ones included.
 
-        None for learners that do not decide among candidates.
+        They are numbers if candidates have no labels. None for learners that do not decide among
+        candidates.
         """
         return self._engine.view.names()
 
     @property
     def clock(self) -> int:
-        """Rounds opened so far."""
+        """Number of rounds opened so far."""
         return self._rounds.clock
 
     @property
     def horizon(self) -> int | None:
-        """How many rounds are planned by now; None if there is no end."""
+        """Number of rounds planned by now; None if there is no end."""
         return self._engine.horizon
 
     @property
     def releases(self) -> int:
-        """Releases made so far."""
+        """Number of releases made so far."""
         return self._engine.committed.index
 
     @property
     def rounds_before_release(self) -> int:
-        """Rounds before the current block: the newest release read people up to there."""
+        """Number of rounds before the current block: those that releases have read so far."""
         return self._engine.committed.begin
 
     @property
     def rounds_until_release(self) -> int:
-        """How many more rounds can be opened before the next release (if one is due, the one
-        after it).
+        """Number of rounds that can be opened before the next release.
+
+        If a release is due, the number until the one after it.
         """
         return self._rounds.until_release
 
     @property
     def most_at_once(self) -> int:
-        """How many rounds may be opened or previewed by one call: their decisions must fit into
-        memory.
-        """
+        """Largest number of rounds per call: their decisions must fit into memory."""
         return self._rounds.most_at_once
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Public numbers of the plan: schedule, noise, warnings; and what released values give
-        notice of.
+        """Public numbers of the plan (schedule, noise, warnings), and notices of released values.
 
-        If rounds name their person: also how many times as much as for one round anyone pays for
-        all theirs.
+        If rounds name their person, `a_person_pays` is the largest cost of all rounds of one
+        person, as a multiple of the cost of one round.
         """
         plan = self._engine.problem.plan
         facts = plan.facts | self.notices
@@ -442,148 +495,43 @@ class Learner:
 
     @property
     def notices(self) -> dict[str, str]:
-        """What a user should know of what was released, in a line each: from released values
-        only.
-        """
+        """What a user should know about the released values, one line per notice."""
         return self._engine.view.noticed()
 
     @property
     def decision(self) -> dict[str, Any]:
-        """What is decided now, as plain data."""
+        """The current decision as plain data."""
         return self._engine.view.plain()
 
     @guarded
-    def scores(self, context: Any = None) -> Scores:
-        """How good each candidate is, with standard deviations, from released values only."""
+    def scores(self, context: object = None) -> Scores:
+        """Return an estimate per candidate with standard deviations, from released values only.
+
+        Parameters
+        ----------
+        context
+            For learners that use contexts: the context, or one per row.
+        """
         view = self._engine.view
-        found, names = view.scores(context), view.names() or []
-        return replace(found, labels=tuple(names[: found.values.shape[-1]]))
+        scores = view.scores(context)
+        names = view.names() or []
+        return replace(scores, labels=tuple(names[: scores.values.shape[-1]]))
 
     @guarded
     def report(self) -> Report:
-        """What was earned, release by release, with standard deviations; paid for by the setting
-        `report`.
+        """Return the mean reward or cost per release, with standard deviations.
+
+        The setting `report` pays for it.
         """
         return self._engine.view.report()
 
     @property
     def guarantee(self) -> Guarantee:
-        """What everything published so far promises."""
+        """The privacy guarantee of everything published so far."""
         return self._engine.guarantee
-
-    @property
-    def state_bytes(self) -> int:
-        """How large the state is as a file, in bytes, besides rounds that wait for answers."""
-        from discreet.engine.state_file import encode
-
-        return len(encode(self._engine.snapshot(RoundsState(self.clock))))
-
-    @guarded
-    def snapshot(self) -> Snapshot:
-        """The whole state as one record, as `save` would write it. It is not private: it holds
-        raw sums.
-        """
-        return self._engine.snapshot(self._rounds.state())
-
-    # --- keeping ----------------------------------------------------------------------------------
-
-    @guarded
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file, which becomes the journal: every later release is
-        committed there.
-
-        The file is not private: it holds raw sums. `discreet.load(path)` goes on from it, and
-        fences off this copy.
-        """
-        self._engine.save(path, self._rounds.state())
-
-    def detach(self) -> None:
-        """Give up the journal's lock, so that others can load the file; waits for a call under
-        way.
-        """
-        if (
-            not self._engine.is_forked
-        ):  # it is not the child's to give up, and whoever holds it is not here
-            self._give_up()
-
-    @_guarded_even_after_a_failure
-    def _give_up(self) -> None:
-        self._engine.detach()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Save the open block where the state is kept in a file, and give up the journal's lock."""
-        try:
-            if self._engine.keeps_files:
-                self._save_open_block()
-        finally:
-            self.detach()
-
-    @guarded
-    def _save_open_block(self) -> None:
-        self._engine.checkpoint(self._rounds.state())
-
-    def _keep(self, closed: int) -> None:
-        """Save the open block if a checkpoint is due.
-
-        A failure is only warned of, and tried again with the next answer: the feedback is counted,
-        and an error would make somebody hand it in again.
-        """
-        if not self._checkpoint.is_due(closed):
-            return
-        try:
-            self._engine.checkpoint(self._rounds.state())
-        except StateError as error:
-            self._checkpoint.failed()
-            warnings.warn(f"the open block is not saved: {error}", RuntimeWarning, stacklevel=4)
-
-    def __reduce__(self) -> NoReturn:
-        raise StateError(
-            "a learner cannot be copied or pickled: two copies would spend one budget twice; "
-            "use save and load"
-        )
 
     def __repr__(self) -> str:
         settings = ", ".join(
             f"{name}={value!r}" for name, value in self.settings.as_plain().items()
         )
         return f"{type(self).__name__}({settings})"
-
-
-class _Checkpoint:
-    """When the open block is saved: after so many answers, or after so much time once an answer
-    comes.
-    """
-
-    def __init__(self, every: Checkpoint) -> None:
-        if every is not None and not isinstance(every, timedelta):
-            every = require.whole("checkpoint", every)
-        if isinstance(every, timedelta) and every <= timedelta(0):
-            raise ConfigError(f"checkpoint must be longer than no time at all, got {every}")
-        self._every = every
-        self._answers = 0
-        self._since = monotonic()
-
-    def is_due(self, closed: int) -> bool:
-        """Whether to save now that so many more answers came; if so, counting starts again."""
-        if self._every is None:
-            return False
-        self._answers += closed
-        if isinstance(self._every, timedelta):
-            due = monotonic() - self._since >= self._every.total_seconds()
-        else:
-            due = self._answers >= self._every
-        if due:
-            self._answers, self._since = 0, monotonic()
-        return due
-
-    def failed(self) -> None:
-        """Try again with the next answer."""
-        self._answers, self._since = 2**62, -inf

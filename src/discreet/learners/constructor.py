@@ -3,14 +3,13 @@
     class Hedge(Learner):
         settings_type = HedgeSettings
 
-        @constructor def __init__(self, actions: int | Sequence[Label], horizon: int | None,
-        privacy: Privacy, …) -> None:
-            '''Each argument is a field of `HedgeSettings`, but for those that say where state is
-            kept.'''
+        @constructor
+        def __init__(self, actions: int, horizon: int | None, privacy: Privacy, …) -> None:
+            '''Each argument is a field of `HedgeSettings`, but for `journal` and `checkpoint`.'''
 
 The signature is what people and type checkers read; the settings are what is checked, hashed and
-kept. What is left out has the default of the settings. A learner can also be made from its settings
-(`from_settings`).
+saved. An omitted argument has the default of the settings. A learner can also be made from its
+settings (`from_settings`).
 """
 
 from collections.abc import Callable
@@ -24,12 +23,12 @@ from discreet.errors import ConfigError
 
 
 class Constructed(Protocol):
-    """What can be constructed from settings."""
+    """A class that can be constructed from settings."""
 
     settings_type: type[Settings]
 
-    def _begin(self, settings: Any, **kept: Any) -> None:
-        """Begin with these settings; `kept` are the arguments that are no settings."""
+    def _begin(self, settings: Any, **storage: Any) -> None:
+        """Begin with these settings; `storage` holds the arguments that are not settings."""
 
 
 Arguments = ParamSpec("Arguments")
@@ -41,8 +40,8 @@ def constructor(
 ) -> Callable[Concatenate[Made, Arguments], None]:
     """Return a constructor with the declared signature.
 
-    Its arguments become settings, by name; settings as the first argument are taken as they are. A
-    keyword that is no parameter is a `ConfigError` with the remedy where one is known.
+    Its arguments become settings, by name. Settings as the first argument are used unchanged. A
+    keyword that was removed in an earlier version raises a `ConfigError` with the remedy.
     """
     parameters = signature(declared)
 
@@ -60,12 +59,12 @@ def constructor(
             made._begin(*arguments, **named)
             return
         refuse_removed({**kind.removed, **NO_REPORT}, set(named) - set(parameters.parameters))
-        declared(self, *arguments, **named)  # a wrong call is refused in Python's own words
+        declared(self, *arguments, **named)  # Python itself refuses a wrong call
         given = dict(parameters.bind(self, *arguments, **named).arguments)
         del given["self"]
         of_settings = {"privacy", *_fields_of(kind)}
-        kept = {name: given.pop(name) for name in list(given) if name not in of_settings}
-        made._begin(kind.from_arguments(**given), **kept)
+        storage = {name: given.pop(name) for name in list(given) if name not in of_settings}
+        made._begin(kind.from_arguments(**given), **storage)
 
     return construct
 
@@ -73,7 +72,8 @@ def constructor(
 def check_settings(owner: Any, settings: Settings) -> None:
     """Refuse the settings of another learner."""
     if type(settings) is not owner.settings_type:
-        wanted, given = owner.settings_type.__name__, type(settings).__name__
+        wanted = owner.settings_type.__name__
+        given = type(settings).__name__
         raise ConfigError(f"{owner.__name__} takes {wanted}, got {given}")
 
 

@@ -1,22 +1,21 @@
-"""Sets chosen from fresh data: blocks double, and each block's set is drawn from the block before,
-greedily.
+"""Sets chosen from disjoint blocks: blocks double, and each set is drawn from the block before.
 
-The set is drawn along a sampled path (discreet/release/sampled_path.py): each person is kept by a
-secret coin, and items are drawn among those kept. A person's gains along a path add up to at most
-1, so the whole budget goes into every step; and each person is in one release only, whatever the
-horizon. What is paid is pure.
+The set is drawn greedily along a sampled path (discreet/release/sampled_path.py): a secret coin
+samples each person, and items are drawn by the gains of those sampled. A person's gains along a
+path add up to at most 1, so the whole budget goes into every step; and each person is in one
+release only, whatever the horizon. The cost is pure.
 
-At most `held` people of a block are held, the first ones; later ones of that block are not used
-(their share of the choice would not change it).
+Only the first `held` people of a block are held; later ones of that block are not used, because
+they would hardly change the choice.
 
 Guarantee   docs/guarantees/sets.md, Theorem 2
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -33,49 +32,45 @@ from discreet.release.aggregators.gain_path import GainPath
 from discreet.release.door import Door
 from discreet.release.sampled_path import SampledPath
 
-MOST_ROWS, MOST_NUMBERS = 20_000, 2**25
-"""How many people, and how many of their numbers, are held at most."""
+MOST_ROWS = 20_000
+"""Largest number of people held."""
+MOST_NUMBERS = 2**25
+"""Largest number of numbers held of all people."""
 LEVELS = 2**16
-"""How many integer steps a worth of 1 has."""
+"""Number of integer steps in a value of 1."""
 MOST_DOUBLINGS = MOST_ROUNDS.bit_length() + 1
-"""More blocks than that there are never."""
+"""Upper bound on the number of blocks."""
 FIRST = 8
-"""The people of the first block, in units of what the noise of a set is worth
-(benchmarks/display.py).
-"""
+"""People of the first block, in units of the noise of a set (benchmarks/display.py)."""
 
 
 @dataclass(frozen=True)
 class DisjointPaths:
-    """The doubling blocks of a learner, and the path along which each one's set is drawn.
-
-    Parameters
-    ----------
-    candidates, steps
-        How many items there are, and how many are drawn at most.
-    family
-        What the set is worth to a person, by their row.
-    """
+    """The doubling blocks of a learner, and the path along which the set of each is drawn."""
 
     privacy: Privacy
     rounds: int
+    """The horizon."""
     candidates: int
+    """Number of items."""
     steps: int
+    """Largest number of items drawn into a set."""
     family: SetFunctions
+    """Value of a set to a person, by the person's row."""
     block: int | Literal["auto"] = "auto"
+    """Rounds of the first block."""
 
     @cached_property
     def budget(self) -> Charge:
-        """What a person pays in a release: pure, whatever δ is granted."""
+        """Cost of a release for one person: pure, whatever δ is granted."""
         return self.privacy.apart(self.blocks)[0]
 
     @cached_property
     def blocks(self) -> int:
-        """How many blocks there may be, at most, if rounds name their person: nobody pays more
-        often.
+        """Number of blocks that one person may pay for, if rounds name their person.
 
-        The more there are, the less each may cost, and the longer and the fewer they are: the least
-        number that is enough.
+        The more blocks a budget is divided among, the less each may cost, hence the longer and the
+        fewer they are: this is the least number that is enough.
         """
         most = min(self.privacy.contributions, MOST_DOUBLINGS) if self.privacy.keyed else 1
         enough = (blocks for blocks in range(1, most) if self._schedule(blocks).releases <= blocks)
@@ -83,18 +78,19 @@ class DisjointPaths:
 
     @cached_property
     def paths(self) -> list[SampledPath]:
-        """How the set of each release is drawn."""
+        """The sampled path of each release."""
         people = [max(1, self.held(index)) for index in range(self.schedule.releases)]
         return [self._path(each, self.budget) for each in people]
 
     def _path(self, people: int, budget: Charge) -> SampledPath:
+        """Return the sampled path for a block of `people` people."""
         return SampledPath.for_budget(
             budget.amount, people=people, steps=self.steps, candidates=self.candidates
         )
 
     @cached_property
     def noise(self) -> float:
-        """How many people's whole gains the noise of a draw is worth, in a small block."""
+        """Noise of a draw in a small block, in units of one person's whole gain."""
         return self._noise(self.budget)
 
     def _noise(self, budget: Charge) -> float:
@@ -103,10 +99,11 @@ class DisjointPaths:
 
     @cached_property
     def schedule(self) -> DoublingBlocks:
+        """The blocks."""
         return self._schedule(self.blocks)
 
     def _schedule(self, blocks: int) -> DoublingBlocks:
-        """The blocks, if so many pay."""
+        """Return the schedule if one person may pay for `blocks` blocks."""
         if self.block != "auto":
             return DoublingBlocks(self.rounds, self.block, last=False)
         noise = self._noise(self.privacy.apart(blocks)[0])
@@ -114,7 +111,7 @@ class DisjointPaths:
         return DoublingBlocks(self.rounds, usual, last=False)
 
     def held(self, index: int) -> int:
-        """How many people of a block are held."""
+        """Return the number of people of a block that are held."""
         if index >= self.schedule.releases:
             return 0
         begin = self.schedule.end(index - 1) if index else 0
@@ -122,20 +119,20 @@ class DisjointPaths:
 
     @property
     def _width(self) -> int:
-        """How many numbers describe one person."""
+        """Length of a person's row."""
         return self.family.width(self.candidates)
 
     def aggregators(self, index: int) -> dict[str, Aggregator]:
-        """What holds the people of the block before release `index`."""
+        """Return the aggregator that holds the people of the block before release `index`."""
         return {"people": HeldRows((self.held(index), self._width))}
 
     def add(self, block: Block, places: Integers, rows: Floats) -> None:
-        """Hold these people, who came in these rounds of the block."""
+        """Hold these people's rows at their places in the block."""
         self._holding.add(block["people"], places, rows)
 
     @cached_property
     def _holding(self) -> HeldRows:
-        """What holds rows at their places, however many places a block has."""
+        """The aggregator for adding rows, which does not depend on the size of the block."""
         return HeldRows((0, self._width))
 
     def draw(
@@ -145,26 +142,34 @@ class DisjointPaths:
         left: Callable[[list[int]], Mask],
         prices: Floats | None = None,
     ) -> list[int]:
-        """The items of the next set, in the order in which they are drawn.
+        """Return the items of the next set, in the order in which they are drawn.
 
-        `left` says which items may follow those that are drawn already, `prices` how much an item's
-        gain counts: 1 for each by default.
+        Parameters
+        ----------
+        block
+            The aggregate with the people held.
+        door
+            Draws the items.
+        left
+            Returns which items may follow those drawn so far.
+        prices
+            Factor of each item's gain; 1 by default.
         """
         prices = np.ones(self.candidates) if prices is None else prices
         gains = GainPath(block["people"], FamilyChain(self.family), prices, LEVELS)
         return door.select_path(self.paths[door.index], gains, left)
 
-    def plan(self, why: str, facts: dict[str, Any]) -> Plan:
-        """A set after every block, paid by the people of that block alone."""
+    def plan(self, why: str, facts: Mapping[str, object]) -> Plan:
+        """Return the plan: a set after every block, paid by the people of that block alone."""
         paths = self.paths
-        facts = {"method": "fresh", "why": why, "block": self.schedule.first} | facts
+        releases = self.schedule.releases
+        charges = [path.charge for path in paths]
+        usual: dict[str, object] = {"method": "fresh", "why": why, "block": self.schedule.first}
         return Plan.scheduled(
             self.schedule,
-            lambda index: paths[index].charge,
-            paid_by_cohorts(
-                self.privacy, [path.charge for path in paths], blocks=self.schedule.releases
-            ),
+            lambda index: charges[index],
+            paid_by_cohorts(self.privacy, charges, blocks=releases),
             cohort=lambda index: index,
-            facts=facts | {"releases": self.schedule.releases},
+            facts=usual | dict(facts) | {"releases": releases},
             constants=(*paths, LEVELS, MOST_ROWS, MOST_NUMBERS),
         )

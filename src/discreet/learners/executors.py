@@ -1,12 +1,12 @@
-"""Who asks the parts of the people: threads of this machine, or a Dask cluster. Imported on use.
+"""Executors that read partitions of people: local threads, or a Dask cluster. Imported on use.
 
-Everything runs behind `concurrent.futures.Executor`, so a task is a function of a part and nothing
-else: no noise, no randomness of its own, no memory. An executor may run it twice, or again
-elsewhere after a worker was lost; answers are kept by the number of the part, so that everybody
-counts once.
+Everything runs behind `concurrent.futures.Executor`, so a task is a function of a partition and
+nothing else: no noise, no randomness of its own, no memory. An executor may run it twice, or again
+elsewhere after a worker was lost; answers are stored by the number of the partition, so that
+everyone counts once.
 
-A task never raises: a cluster would write what it was called with into its logs. What went wrong
-comes back as a value, without anybody's data in it.
+A task never raises: a cluster would write its arguments into its logs. An error comes back as a
+value without any person's data.
 """
 
 import os
@@ -15,7 +15,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet import require
 from discreet.arrays import Integers
@@ -23,40 +23,42 @@ from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.functions.person import reading
 from discreet.release.aggregators.partitions import Runner
 
+Part = TypeVar("Part")
+
 PATIENCE = "10s"
-"""How long a cluster may take to answer the first call."""
+"""Time limit for a cluster's answer to the first call."""
 
 
 @dataclass(frozen=True)
 class _Failure:
-    """Why a part could not be asked: a text of ours, or the kind of a foreign error."""
+    """Why a partition could not be read: a text of ours, or the type of a foreign error."""
 
-    says: str
+    reason: str
 
 
 @reading()
-def _attempted(task: Callable[[Any], Integers], part: Any) -> Integers | _Failure:
-    """What runs on a worker."""
+def _attempted(task: Callable[[Part], Integers], part: Part) -> Integers | _Failure:
+    """Return the task's answer, or its failure as a value: the function that workers run."""
     try:
         return task(part)
     except DiscreetError as error:  # names fields and rules, never values
         return _Failure(str(error))
     except KeyboardInterrupt:
         raise
-    except (
-        BaseException
-    ) as error:  # its text may hold a person's data; a library in Rust panics with others
+    # The text of a foreign error may hold a person's data; libraries in Rust panic with
+    # exceptions that are no `Exception`.
+    except BaseException as error:
         return _Failure(f"it cannot be read ({type(error).__name__})")
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Asks parts through an executor; a `Runner` for `HeldRows`."""
+    """A `Runner` for `HeldRows` that reads partitions through an executor."""
 
     executor: Executor
 
-    def __call__(self, task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
-        """One answer a part, in their order; an error names the first part that has none."""
+    def __call__(self, task: Callable[[Part], Integers], parts: Sequence[Part]) -> list[Integers]:
+        """Return one answer per partition, in order; an error names the first that has none."""
         futures = {
             number: self.executor.submit(_attempted, task, part)
             for number, part in enumerate(parts)
@@ -67,31 +69,32 @@ class Workers:
                 answers[number] = _answer(number, parts[number], future.result)
         finally:
             for future in futures.values():
-                future.cancel()  # those that are not needed any more
+                future.cancel()  # after an error the others are not needed
         return [answers[number] for number in range(len(parts))]
 
 
-def _answer(number: int, part: Any, result: Callable[[], Any]) -> Integers:
+def _answer(number: int, part: object, result: Callable[[], Integers | _Failure]) -> Integers:
+    """Return the result of one partition, or raise an error that names the partition."""
     name = getattr(part, "name", "")
     which = f"partition {number} ({name})" if name else f"partition {number}"
     try:
-        found = result()
+        answer = result()
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise StateError(
             f"{which} was lost with its workers ({type(error).__name__}): see that they stay up"
         ) from None
-    if isinstance(found, _Failure):
-        raise ConfigError(f"{which}: {found.says}")
-    answer: Integers = found
+    if isinstance(answer, _Failure):
+        raise ConfigError(f"{which}: {answer.reason}")
     return answer
 
 
 @contextmanager
-def workers(engine: Any) -> Iterator[Runner]:
-    """The runner for an `engine`: None (threads), a Dask client, a cluster's address, or an
-    executor.
+def workers(engine: object) -> Iterator[Runner]:
+    """Yield the runner for an `engine`.
+
+    It is None (threads), a Dask client, a cluster's address, or an executor.
     """
     if engine is None:
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
@@ -102,10 +105,8 @@ def workers(engine: Any) -> Iterator[Runner]:
 
 
 @contextmanager
-def executor_of(engine: Any) -> Iterator[Executor]:
-    """The executor of a Dask client or of a cluster's address; an executor of one's own stays
-    open.
-    """
+def executor_of(engine: object) -> Iterator[Executor]:
+    """Yield the executor of a Dask client or a cluster's address; a given executor stays open."""
     check_engine(engine)
     if isinstance(engine, str):
         with _client(engine) as client, client.get_executor(pure=False) as executor:
@@ -114,12 +115,14 @@ def executor_of(engine: Any) -> Iterator[Executor]:
         with engine.get_executor(pure=False) as executor:
             yield executor
     else:
+        assert isinstance(engine, Executor)
         yield engine
 
 
-def check_engine(engine: Any) -> None:
-    """Refuse what cannot be an engine; whether a cluster answers is found out when people are
-    read.
+def check_engine(engine: object) -> None:
+    """Refuse a value that cannot be an engine.
+
+    Whether a cluster answers turns out only when people are read.
     """
     is_client = hasattr(engine, "get_executor") and not isinstance(engine, type)
     is_address = isinstance(engine, str) and ":" in engine
@@ -131,9 +134,9 @@ def check_engine(engine: Any) -> None:
 
 
 def _here_if_single(many: Workers) -> Runner:
-    """One part needs no thread of its own."""
+    """Return a runner that reads a single partition in this thread."""
 
-    def run(task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
+    def run(task: Callable[[Part], Integers], parts: Sequence[Part]) -> list[Integers]:
         if len(parts) > 1:
             return many(task, parts)
         return [_answer(0, part, partial(_attempted, task, part)) for part in parts]
@@ -142,6 +145,7 @@ def _here_if_single(many: Workers) -> Runner:
 
 
 def _client(address: str) -> Any:
+    """Return a Dask client for a cluster's address."""
     try:
         from distributed import Client
     except ImportError:

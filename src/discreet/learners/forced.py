@@ -1,7 +1,7 @@
-"""A learner in a mode that is named, whatever its settings would take: for audits and benchmarks.
+"""A learner in a named mode instead of the one its settings lead to: for audits and benchmarks.
 
-Constructors choose by public numbers; to compare their choice with the others, or to audit a mode
-that is rarely chosen, it must be possible to name one.
+Constructors choose the mode by public numbers. To compare their choice with other modes, or to
+audit a mode that is rarely chosen, a mode can be named here.
 """
 
 from dataclasses import replace
@@ -11,21 +11,36 @@ from discreet import require
 
 Kind = TypeVar("Kind")
 
+NOT_SETTINGS = ("journal", "checkpoint", "engine")
+"""Arguments of constructors that are not settings."""
+
 
 def forced(learner: type[Kind], mode: str, *arguments: Any, **settings: Any) -> Kind:
-    """The learner, or the `SetSelector`, of these arguments in this mode.
+    """Return the learner, or the `SetSelector`, with these arguments in this mode.
 
-    `ConfigError` if the mode cannot serve them.
+    Parameters
+    ----------
+    learner
+        Its class.
+    mode
+        Name of the mode, or "auto".
+    arguments, settings
+        Arguments of the constructor.
 
+    Raises
+    ------
+    ConfigError
+        If the mode cannot serve these arguments.
+
+    Examples
+    --------
     >>> from discreet import Privacy, SetMaximizer
     >>> forced(SetMaximizer, "fresh", 10, 2, 1000, Privacy(1.0)).facts["method"]
     'fresh'
     """
     kind: Any = learner
     require.one_of("mode", mode, ("auto", *kind.modes))
-    kept = {
-        name: settings.pop(name) for name in ("journal", "checkpoint", "engine") if name in settings
-    }
+    other = {name: settings.pop(name) for name in NOT_SETTINGS if name in settings}
     usual = kind(*arguments, **settings).settings
-    found: Kind = kind.from_settings(replace(usual, mode=mode), **kept)
-    return found
+    made: Kind = kind.from_settings(replace(usual, mode=mode), **other)
+    return made

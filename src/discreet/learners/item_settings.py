@@ -1,4 +1,4 @@
-"""What learners of sets have in their settings: items, by number or by name, and a horizon."""
+"""Settings that all learners of sets share: items, by number or by label, and a horizon."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,15 +31,13 @@ class ItemSettings(Settings):
 
     @property
     def rounds(self) -> int:
-        """How many visitors."""
+        """Number of visitors."""
         assert self.horizon is not None
         return self.horizon
 
     @classmethod
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return fields for labels in place of the number of items, and for people's own
-        functions.
-        """
+        """Return the fields for given arguments: labels as items, and people's own functions."""
         check_stream(given.get("stream"))
         if "function" in given and (given["function"] is None or given["function"] is SetFunction):
             given = given | {"function": AnyFunction()}

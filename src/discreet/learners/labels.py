@@ -1,7 +1,7 @@
-"""Items by number or by label: as settings have them, and in masks."""
+"""Items by number or by label, in settings and in masks."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from discreet.engine.labels import Labels
 from discreet.errors import ConfigError
 
 
-def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
-    """How many items there are, and their labels if they have any: texts or whole numbers, as they
-    are.
+def labelled(items: object, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
+    """Return the number of items and their labels; None for items without labels.
+
+    Labels are texts or whole numbers.
 
     >>> labelled(3), labelled(["tea", "milk"]), labelled([101, 205])
     ((3, None), (2, ('tea', 'milk')), (2, (101, 205)))
@@ -28,8 +29,8 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
             f"{what} must be a whole number or a list of labels, got {require.shown(items)}"
         )
     labels = tuple(require.plain(label) for label in items)
-    fine = [isinstance(label, str | int) and not isinstance(label, bool) for label in labels]
-    if not labels or not all(fine):
+    are_labels = [isinstance(label, str | int) and not isinstance(label, bool) for label in labels]
+    if not labels or not all(are_labels):
         raise ConfigError(f"{what} must be texts or whole numbers, at least one")
     if len({str(label) for label in labels}) != len(labels):
         raise ConfigError(f"{what} must be different from each other")
@@ -37,7 +38,7 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
 
 
 def with_labels(given: dict[str, Any], count: str, names: str = "labels") -> dict[str, Any]:
-    """Return settings in which a list of labels in place of a number has become both.
+    """Return settings in which a list of labels, given as a number of items, has become both.
 
     >>> with_labels({"items": ["tea", "milk"], "slots": 1}, "items")
     {'items': 2, 'slots': 1, 'labels': ('tea', 'milk')}
@@ -48,8 +49,8 @@ def with_labels(given: dict[str, Any], count: str, names: str = "labels") -> dic
     return given | {count: number, names: labels}
 
 
-def label_of(item: Any, what: str = "items") -> Label:
-    """One label as it is kept.
+def label_of(item: object, what: str = "items") -> Label:
+    """Return one label as settings have it.
 
     >>> label_of("tea"), label_of(np.int64(101))
     ('tea', 101)
@@ -60,15 +61,15 @@ def label_of(item: Any, what: str = "items") -> Label:
 
 
 def names_by_number(count: int, labels: tuple[Label, ...] | None) -> list[Label]:
-    """The candidates' labels by number; their numbers if they have no labels."""
+    """Return the candidates' labels by number; their numbers if they have no labels."""
     return list(range(count)) if labels is None else list(labels)
 
 
-def mask_of(available: Any, labels: Labels, room: int) -> Any:
-    """A mask of candidates where `available` lists some of them by label; anything else as it is.
+def mask_of(available: object, labels: Labels, room: int) -> object:
+    """Return the mask that lists of labels stand for; anything else unchanged.
 
-    One list of labels is a mask for all rounds, a list of lists has one mask per round. A name that
-    nobody knows is refused.
+    One list of labels is a mask for all rounds; a list of lists has one mask per round. An unknown
+    label is refused.
 
     >>> mask_of(["tea", "soap"], Labels(("tea", "milk", "soap"), "slate"), 4)
     array([ True, False,  True, False])
@@ -95,9 +96,10 @@ def mask_of(available: Any, labels: Labels, room: int) -> Any:
     return masks
 
 
-def with_room(mask: Any, count: int, room: int) -> Any:
-    """A mask of the items that there are, with a no for each that may still come; anything else as
-    it is.
+def with_room(mask: object, count: int, room: int) -> object:
+    """Return a mask of `count` items extended by False to `room` items; anything else unchanged.
+
+    The room is for items that may be added later.
 
     >>> with_room([True, False], 2, 4)
     array([ True, False, False, False])
@@ -113,14 +115,13 @@ def with_room(mask: Any, count: int, room: int) -> Any:
     )
 
 
-def masks_of_people(available: Any, labels: Labels | None, room: int, people: int) -> Mask:
-    """Masks where they are personal: one for all rounds, or one row per person, each read by
-    itself.
+def masks_of_people(available: object, labels: Labels | None, room: int, people: int) -> Mask:
+    """Return personal masks: one for all rounds, or one row per person, each read by itself.
 
-    The form of the whole, which is the operator's, says which: a tuple, a set or an array of one
-    dimension is one mask for all; a list, a table or a frame has one entry per person. Whoever
-    brings something else than a yes or no for each candidate, or a list of labels, has a row of no.
-    In a table that is not boolean, because of one entry perhaps, each cell is read by itself.
+    The outer type, which the operator chooses, decides: a tuple, a set or an array of one dimension
+    is one mask for all; a list, a table or a frame has one entry per person. An entry that is
+    neither one boolean per candidate nor a list of labels becomes a row of False. In a table that
+    is not boolean, perhaps because of one entry, each cell is read by itself.
 
     >>> arms = Labels(("low", "high"), "one")
     >>> masks_of_people([["low"], ["none"], [False, True]], arms, 2, 3)
@@ -131,43 +132,58 @@ def masks_of_people(available: Any, labels: Labels | None, room: int, people: in
     array([False,  True])
     """
     available = available.to_numpy() if hasattr(available, "to_numpy") else available
-    table = available if isinstance(available, np.ndarray) else None
-    one_for_all = isinstance(available, tuple | set | frozenset) or (
-        table is not None and table.ndim == 1 and table.dtype.kind != "O"
-    )
-    if one_for_all:
+    if _is_one_for_all(available):
         mask = _mask_of_person(available, labels, room)
         if mask is not None and mask.any():
             return mask
-    elif (
-        isinstance(available, list | np.ndarray)
-        and len(available) == people
-        and (table is None or table.ndim == 1 or table.shape[1] == room or labels is not None)
-    ):
-        if table is not None and table.dtype.kind == "b" and table.shape == (people, room):
-            return table.copy()
-        masks = np.zeros((people, room), dtype=np.bool_)
-        for row, entry in zip(masks, available, strict=True):
-            mask = _mask_of_person(entry, labels, room, from_table=table is not None)
-            if mask is not None:
-                row[:] = mask
-        return masks
+    elif _has_one_per_person(available, labels, room, people):
+        return _masks_by_row(available, labels, room)
     raise ConfigError(
         f"available must be a list with one mask of {room} arms per round, or one mask for all "
-        "rounds, "
-        "a tuple or an array with yes at least once"
+        "rounds, a tuple or an array with yes at least once"
     )
+
+
+def _is_one_for_all(available: object) -> bool:
+    """Return whether `available` is one mask for all rounds, by its outer type."""
+    if isinstance(available, np.ndarray):
+        return available.ndim == 1 and available.dtype.kind != "O"
+    return isinstance(available, tuple | set | frozenset)
+
+
+def _has_one_per_person(
+    available: object, labels: Labels | None, room: int, people: int
+) -> TypeGuard[list[Any] | np.ndarray]:
+    """Return whether `available` is a list or table with one entry per person."""
+    if not isinstance(available, list | np.ndarray) or len(available) != people:
+        return False
+    if isinstance(available, list) or available.ndim == 1:
+        return True
+    return available.shape[1] == room or labels is not None
+
+
+def _masks_by_row(available: list[Any] | np.ndarray, labels: Labels | None, room: int) -> Mask:
+    """Return one mask per person; a row of False for an entry that cannot be read."""
+    masks = np.zeros((len(available), room), dtype=np.bool_)
+    table = available if isinstance(available, np.ndarray) else None
+    if table is not None and table.dtype.kind == "b" and table.shape == masks.shape:
+        return table.copy()
+    for row, entry in zip(masks, available, strict=True):
+        mask = _mask_of_person(entry, labels, room, from_table=table is not None)
+        if mask is not None:
+            row[:] = mask
+    return masks
 
 
 SPELT = {"True": True, "1": True, "1.0": True, "(1+0j)": True}
 SPELT |= {"False": False, "0": False, "0.0": False, "0j": False}
-"""How yes and no read in a table that one entry made one of texts or numbers."""
+"""Booleans as they read in a table that one entry turned into texts or numbers."""
 
 
 def _mask_of_person(
-    entry: Any, labels: Labels | None, room: int, *, from_table: bool = False
+    entry: object, labels: Labels | None, room: int, *, from_table: bool = False
 ) -> Mask | None:
-    """One person's mask, as yes and no or by labels; None if it is neither."""
+    """Return one person's mask, from booleans or labels; None if the entry is neither."""
     try:
         entry = entry.tolist() if isinstance(entry, np.ndarray) else entry
         if not isinstance(entry, list | tuple | set | frozenset):
@@ -179,20 +195,21 @@ def _mask_of_person(
         if len(values) == room and None not in spelt:
             return np.array(spelt, dtype=np.bool_)
         return None if labels is None else _mask(values, labels, room)
-    except Exception:  # whatever a person's entry raises is theirs alone
+    except Exception:  # an error of one person's entry must not reach anyone else
         return None
 
 
-def _is_list(entry: Any) -> bool:
+def _is_list(entry: object) -> bool:
     return isinstance(entry, Iterable) and not isinstance(entry, str | bytes)
 
 
-def _lists_labels(entry: Any) -> bool:
-    """Whether this is a list of labels rather than a mask."""
+def _lists_labels(entry: Iterable[object]) -> bool:
+    """Return whether this is a list of labels rather than a mask."""
     return not all(isinstance(part, bool | np.bool_) for part in entry)
 
 
-def _mask(listed: Sequence[Any], labels: Labels, room: int) -> Mask:
+def _mask(listed: Iterable[object], labels: Labels, room: int) -> Mask:
+    """Return the mask of the listed labels; refuse unknown and repeated ones."""
     mask = np.zeros(room, dtype=np.bool_)
     for label in map(require.plain, listed):
         if (
@@ -204,7 +221,7 @@ def _mask(listed: Sequence[Any], labels: Labels, room: int) -> Mask:
                 f"available lists {require.shown(label)}, which is none of the labels"
             )
         number = labels.numbers[label]
-        if mask[number]:  # as in a mask of zeros and ones, which is no list of labels
+        if mask[number]:  # probably a mask of zeros and ones
             raise ConfigError(
                 f"available lists {require.shown(label)} twice: a mask must be made of True and "
                 "False"

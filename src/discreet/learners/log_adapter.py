@@ -1,13 +1,12 @@
-"""The wire: how rows of a log become feedback. Each learner says it once, in `adapter.py` of its
-folder.
+"""Log adapters turn rows of a log into feedback; each learner has one, in its `log_adapter.py`.
 
-    wire = log_adapter_of("StreamingLearner").from_plain(plain)     # plain: what a run's TOML says
-    columns = wire.columns(log.columns)                      # or a ConfigError that names what the log lacks
-    contexts = wire.contexts(rows, columns)                  # of some rows; None if the learner takes none
-    feedback = wire.feedback(rows, columns, tickets)         # of these rows, which met these decisions
+    adapter = log_adapter_of("StreamingLearner").from_plain(plain)     # plain: a run's TOML
+    columns = adapter.columns(log.columns)              # ConfigError names what the log lacks
+    contexts = adapter.contexts(rows, columns)          # None if the learner takes no context
+    feedback = adapter.feedback(rows, columns, tickets) # of rows that met these decisions
 
-A wire reads public settings and the rows it is given, nothing else, and never a learner. What a row
-has in place of a number counts as a missing answer, which adds nothing.
+An adapter reads public settings and the given rows, nothing else, and never a learner. A cell that
+is not a number where one is expected counts as a missing answer, which adds nothing.
 """
 
 from abc import ABC, abstractmethod
@@ -22,6 +21,7 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.labels import Label
 from discreet.engine.readings import Report
 from discreet.engine.settings import Settings, refuse_removed
 from discreet.engine.tickets import Tickets
@@ -30,67 +30,66 @@ from discreet.learners.registry import HOMES
 from discreet.records.log_cells import UNIFORM, names_in
 
 DECIDED = "decided"
-"""What `slates` is, where a log has what the run itself decided."""
+"""Value of `slates` for a log of the decisions of the run itself."""
 
 
 class Table(Protocol):
-    """Some rows of a log, column by column: of a file, of a query's result, of a partition."""
+    """Some rows of a log, column by column: of a file, a query's result, or a partition."""
 
     @property
     def columns(self) -> list[str]:
         """The names of all columns, in order."""
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
 
     def numbers(self, names: Sequence[str]) -> Floats:
-        """A matrix with these columns; NaN for whatever is no number."""
+        """Return a matrix with these columns; NaN for a cell that is not a number."""
 
     def texts(self, name: str) -> list[str]:
-        """A column as texts, lists as JSON; "" for what is missing."""
+        """Return a column as texts, lists as JSON; "" for a missing cell."""
 
-    def values(self, name: str) -> list[Any]:
-        """A column as it is; None for what is missing."""
+    def values(self, name: str) -> list[object]:
+        """Return a column unchanged; None for a missing cell."""
 
 
 @dataclass(frozen=True, eq=False)
 class OfAnotherPolicy:
-    """What a log of another policy says: a slate and an answer a row, and how likely the slate
-    was.
-    """
+    """The log of another policy: one slate and answer per row, and the slates' propensities."""
 
-    rows: list[tuple[list[Any], Any]] = field(repr=False)
-    propensity: Any = field(repr=False)
-    """"uniform", or one or several chances a row."""
+    rows: Sequence[tuple[Sequence[object], object]] = field(repr=False)
+    propensity: object = field(repr=False)
+    """"uniform", or one or several propensities per row."""
     least_propensity: float | None
 
 
 class LogAdapter(ABC):
-    """How rows of a log become feedback for a learner with these settings."""
+    """Base class of log adapters: rows of a log as feedback for a learner with these settings."""
 
     settings_type: ClassVar[type[Settings]]
     keys: ClassVar[tuple[str, ...]] = ()
-    """What a run's TOML may say about the log, besides the settings."""
+    """Keys about the log that a run's TOML may have, besides the settings."""
     needed: ClassVar[tuple[str, ...]] = ()
-    """What it must say about the log."""
+    """Keys about the log that it must have."""
     row: ClassVar[str] = "visitor"
-    """What a row of the log is, in a word."""
+    """One word for what a row of the log is."""
 
     def __init__(
-        self, settings: Any, log: dict[str, Any], labels: Sequence[Any] | None = None
+        self, settings: Any, log: dict[str, object], labels: Sequence[Label] | None = None
     ) -> None:
         self.settings = settings
-        self.log = log
+        self.log: dict[str, Any] = log
+        """The keys about the log."""
         self.labels = labels
-        """The items' names, where public events may have added some; None: as in the settings."""
+        """The items' labels, if public events may have added some; None: those of the settings."""
 
-    def with_labels(self, labels: Sequence[Any] | None) -> Self:
-        """The same wire, for items that have these names by now."""
+    def with_labels(self, labels: Sequence[Label] | None) -> Self:
+        """Return this adapter for items that have these labels by now."""
         return type(self)(self.settings, self.log, labels)
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """The wire for what a run's TOML says: the learner's settings, and keys about the log."""
+    def from_plain(cls, plain: dict[str, object]) -> Self:
+        """Return the adapter for a run's TOML: the learner's settings and keys about the log."""
         known = {*cls.keys, *(field.name for field in fields(cls.settings_type))}
         unknown = [name for name in plain if name not in known]
         refuse_removed(cls.settings_type.removed, unknown)
@@ -106,69 +105,62 @@ class LogAdapter(ABC):
         return cls(cls.settings_type.from_plain(cls.completed(rest, log)), log)
 
     @classmethod
-    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
-        """The settings, with what follows from the keys about the log."""
+    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
+        """Return the settings, completed by what follows from the keys about the log."""
         return plain
 
     @property
     def unanswered(self) -> float:
-        """What a row that adds nothing counts as in a report."""
+        """The value at which a row that adds nothing counts in a report."""
         return 0.0
 
     @property
     def meaning(self) -> str:
-        """What reports are of, in a sentence."""
+        """One sentence on what reports measure."""
         return (
-            "mean of each block's visitors; whoever gave no answer, or whose row has another "
-            "decision, "
+            "mean of each block's visitors; a missing answer, or a row with another decision, "
             f"counts with {self.unanswered:.4g}"
         )
 
     def estimated(self, report: Report) -> Report | None:
-        """A report as the meaning says; None where what was earned is not known."""
+        """Return a report in the sense of `meaning`; None if rewards are not known."""
         return report
 
     @property
-    def lasting(self) -> dict[str, Any]:
-        """What is said about the log that holds for all of a run."""
+    def lasting(self) -> dict[str, object]:
+        """The keys about the log that must stay the same throughout a run."""
         return {}
 
     @abstractmethod
     def columns(self, header: Sequence[str]) -> list[str]:
-        """The columns that are read, of those that the log has; `ConfigError` names what it
-        lacks.
-        """
+        """Return the columns of the log to read; a `ConfigError` names those that it lacks."""
 
-    def contexts(self, rows: Table, columns: Sequence[str]) -> Any | None:
-        """One context for each of these rows; None if the learner takes none."""
+    def contexts(self, rows: Table, columns: Sequence[str]) -> object:
+        """Return one context per row; None if the learner takes none."""
         return None
 
     @abstractmethod
-    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
-        """One entry or row for each of these rows, which met the decisions of these tickets."""
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> object:
+        """Return one entry or row of feedback per row; each met the decision of its ticket."""
 
     def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy | None:
-        """All of a log that another policy made, for a warm start; None if this run's decisions
-        made it.
-        """
+        """Return the whole log of another policy, for a warm start; None for this run's own log."""
         return None
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-        """A decision as plain data, in the words of the log."""
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
+        """Return a decision as plain data, with the names that the log uses."""
         return decision
 
 
 class NumbersLogAdapter(LogAdapter):
-    """A row is so many numbers, one column each: those that `columns` names, or all of the log,
-    in order.
-    """
+    """Adapter for rows of numbers: the columns named by `columns`, or all columns in order."""
 
     keys = ("columns",)
     size: ClassVar[str]
-    """The setting that says how many; it may be left out where `columns` is given."""
+    """Name of the setting with the length of a row; optional if `columns` is given."""
 
     @classmethod
-    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
         if "columns" not in log:
             return plain
         return {cls.size: len(list_of_columns("columns", log["columns"]))} | plain
@@ -180,18 +172,18 @@ class NumbersLogAdapter(LogAdapter):
         return rows.numbers(columns)
 
 
-def log_adapter_of(name: Any) -> type[LogAdapter]:
-    """The wire of the learner of this name."""
+def log_adapter_of(name: str) -> type[LogAdapter]:
+    """Return the class of the log adapter of the learner with this name."""
     require.one_of("learner", name, tuple(HOMES))
     module = f"{HOMES[name]}.log_adapter"
     if find_spec(module) is None:
         raise ConfigError(f"{name} does not read logs: use it from Python")
-    found: type[LogAdapter] = getattr(import_module(module), f"{name}LogAdapter")
-    return found
+    adapter: type[LogAdapter] = getattr(import_module(module), f"{name}LogAdapter")
+    return adapter
 
 
-def list_of_columns(key: str, names: Any) -> list[str]:
-    """What a key about the log says: names of columns, each once."""
+def list_of_columns(key: str, names: object) -> list[str]:
+    """Return the value of a key about the log, checked: names of columns, each once."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ConfigError(f"{key} must be a list of columns, got {require.shown(names)}")
     if len(set(names)) != len(names):
@@ -199,29 +191,38 @@ def list_of_columns(key: str, names: Any) -> list[str]:
     return names
 
 
-def check_decided(log: dict[str, Any], remedy: str) -> None:
-    """Refuse a log of which nothing says that this very run decided what it shows: it might teach
-    nothing.
+def check_decided(log: dict[str, object], remedy: str) -> None:
+    """Refuse a log that is not declared to hold this run's own decisions: it might teach nothing.
 
-    Whether rows agree with decisions is people's data, so only settings are asked.
+    Whether rows agree with decisions is people's data, so only the settings are checked.
     """
-    said = log.get("slates")
-    if said is None:
+    slates = log.get("slates")
+    if slates is None:
         raise ConfigError(
             f'the settings lack slates = "{DECIDED}", if the log has what this run decided{remedy}'
         )
-    require.one_of("slates", said, (DECIDED,))
+    require.one_of("slates", slates, (DECIDED,))
 
 
-def check_propensity(log: dict[str, Any], taken: Sequence[str], what: str) -> None:
-    """Refuse what is not said of the propensity of a logged arm or item, or said in vain."""
+def check_propensity(log: dict[str, object], reserved: Sequence[str], what: str) -> None:
+    """Refuse missing, malformed or superfluous keys about the propensity of logged arms or items.
+
+    Parameters
+    ----------
+    log
+        The keys about the log.
+    reserved
+        Columns that have another meaning.
+    what
+        "arm" or "item", for the messages.
+    """
     if "propensity" not in log:
         raise ConfigError(
             f"the settings lack propensity: the column with the probability of the logged {what}, "
             f'or "{UNIFORM}" if all {what}s were equally likely'
         )
     propensity = log["propensity"]
-    if not isinstance(propensity, str) or propensity in (*taken, ""):
+    if not isinstance(propensity, str) or propensity in (*reserved, ""):
         raise ConfigError(
             f'propensity must be a column, or "{UNIFORM}", got {require.shown(propensity)}'
         )
@@ -233,17 +234,16 @@ def check_propensity(log: dict[str, Any], taken: Sequence[str], what: str) -> No
     elif "least_propensity" not in log:
         raise ConfigError(
             "the settings lack least_propensity: a public number, the least probability that any "
-            f"{what} had "
-            "(the smallest in the log would be people's data)"
+            f"{what} had (the smallest in the log would be people's data)"
         )
     else:
         require.number("least_propensity", log["least_propensity"], 0.0, 1.0)
         if log["least_propensity"] == 0:
-            raise ConfigError("least_propensity must be above 0: nobody would count")
+            raise ConfigError("least_propensity must be above 0: otherwise no row would count")
 
 
 def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
-    """These columns, which the log must have."""
+    """Return these columns; refuse a log that lacks some of them."""
     missing = [name for name in names if name not in header]
     if missing:
         raise ConfigError(
@@ -252,15 +252,14 @@ def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def row_columns(header: Sequence[str], width: int, names: Any = None) -> list[str]:
-    """The columns of a row of so many numbers: by name, or without names all columns of the log, in
-    order.
+def row_columns(header: Sequence[str], width: int, names: object = None) -> list[str]:
+    """Return the columns of a row of `width` numbers: those named, or all columns in order.
 
     >>> row_columns(["day", "tea", "milk"], 2, ["tea", "milk"]), row_columns(["tea", "milk"], 2)
     (['tea', 'milk'], ['tea', 'milk'])
-    >>> row_columns(["day", "tea", "milk"], 2)
+    >>> row_columns(["day", "tea", "milk"], 2)    # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discreet.errors.ConfigError: a row has 2 numbers, and the log 3 columns: name 2 of them in `columns`
+    discreet.errors.ConfigError: a row has 2 numbers, and the log 3 columns: name 2 of them ...
     """
     if names is None:
         if len(header) != width:
@@ -269,19 +268,27 @@ def row_columns(header: Sequence[str], width: int, names: Any = None) -> list[st
                 f"name {width} of them in `columns`"
             )
         return list(header)
-    found = present(header, list_of_columns("columns", names))
-    if len(found) != width:
-        raise ConfigError(f"a row has {width} numbers, but `columns` names {len(found)}")
-    return found
+    columns = present(header, list_of_columns("columns", names))
+    if len(columns) != width:
+        raise ConfigError(f"a row has {width} numbers, but `columns` names {len(columns)}")
+    return columns
 
 
 def shown(
     logged: Sequence[str], decisions: Integers, names: Sequence[str], *, ordered: bool
 ) -> Mask:
-    """Which rows of a log were shown what was decided for them.
+    """Return per row of a log whether its slate is the one that was decided.
 
-    A log has items separated by spaces, or a JSON list; decisions are item numbers, filled up with
-    −1.
+    Parameters
+    ----------
+    logged
+        Slates as texts: items separated by spaces, or a JSON list.
+    decisions
+        One row of item numbers per slate, padded with −1.
+    names
+        The items' labels as texts, by number.
+    ordered
+        Whether the order of the items matters.
 
     >>> decided = np.array([[1, 0], [1, 0], [1, -1]])
     >>> shown(["milk tea", "tea milk", '["milk"]'], decided, ["tea", "milk"], ordered=True)
@@ -293,13 +300,13 @@ def shown(
         key = items.tobytes()
         if key not in wanted:
             wanted[key] = [names[item] for item in items if item >= 0]
-        matches[place] = _says(text.strip(), wanted[key], ordered)
+        matches[place] = _names_items(text.strip(), wanted[key], ordered)
     return matches
 
 
-def _says(text: str, names: list[str], ordered: bool) -> bool:
-    """Whether a text names these items."""
+def _names_items(text: str, names: list[str], ordered: bool) -> bool:
+    """Return whether a text names these items."""
     if text == " ".join(names):
         return True
-    found = names_in(text)
-    return found == names if ordered else sorted(found) == sorted(names)
+    logged = names_in(text)
+    return logged == names if ordered else sorted(logged) == sorted(names)

@@ -1,6 +1,6 @@
-"""One noisy release of what one block gathers: a typed handle (sums of blocks: `RunningTotal`).
+"""One noisy release of one block's aggregate, as a typed handle (for running sums: `RunningTotal`).
 
-A phase names it once, and then gathers, charges and releases through it:
+A phase names it once, and then adds, charges and releases through it:
 
     clicks = OneRelease.for_budget("clicks", budget, OneChoice((items,)))
     clicks.aggregator.add(clicks.of(block), cells)          the aggregator has its own type
@@ -22,7 +22,7 @@ Kind = TypeVar("Kind", bound=Aggregator)
 
 @dataclass(frozen=True)
 class OneRelease(Generic[Kind]):
-    """Noise for what one block gathers under a name; its people enter this release only."""
+    """Noise for the aggregate of one block under a name; its people enter this release only."""
 
     name: str
     calibrated: CalibratedNoise[Kind]
@@ -36,16 +36,16 @@ class OneRelease(Generic[Kind]):
 
     @property
     def aggregator(self) -> Kind:
-        """What the block is aggregated with: on the grid of the noise."""
+        """The aggregator of the block, on the grid of the noise."""
         return self.calibrated.aggregator
 
     def of(self, block: Block) -> Aggregate:
-        """Return what was aggregated so far."""
+        """Return the aggregate of the block so far."""
         return block[self.name]
 
     @property
     def charge(self) -> Charge:
-        """What the release costs each of its people."""
+        """Cost of the release for each of its people."""
         return self.calibrated.charge
 
     @property
@@ -59,5 +59,5 @@ class OneRelease(Generic[Kind]):
         return self.standard_deviation**2
 
     def drawn(self, block: Block, door: Door) -> Floats:
-        """Release what was aggregated, in the units of people's numbers."""
+        """Release the aggregate through the door, in the units of people's numbers."""
         return door.release(self.calibrated, self.of(block))

@@ -1,6 +1,4 @@
-"""Every learner by its name, imported on first use: what `discreet.load`, runs and plans look
-them up in.
-"""
+"""All learners by name, imported on first use, for `discreet.load`, runs and plans."""
 
 import os
 from importlib import import_module
@@ -19,6 +17,7 @@ HOMES = {
     "SetMinimizer": "discreet.learners.set_minimizer",
     "StreamingLearner": "discreet.learners.streaming_learner",
 }
+"""The package of each learner."""
 
 Kind = TypeVar("Kind", bound=type[Learner])
 
@@ -44,42 +43,65 @@ def is_known(name: str) -> bool:
 
 
 def learner_named(name: str) -> type[Learner]:
-    """Return the class of this name."""
+    """Return the learner class with this name."""
     if name in _registered:
         return _registered[name]
     require.one_of("learner", name, tuple(HOMES))
-    found: type[Learner] = getattr(import_module(HOMES[name]), name)
-    return found
+    learner: type[Learner] = getattr(import_module(HOMES[name]), name)
+    return learner
 
 
 def load(path: str | os.PathLike[str], *, checkpoint: Checkpoint = None) -> Learner:
-    """Go on from a file that `save` or a file journal wrote.
+    """Return the learner that `save` or a file journal wrote to a file.
 
     The file is locked and its epoch raised: a second load is refused while this learner lives, and
     the learner that saved it can release nothing more. Every later release is committed to the same
     file. Tickets from before are refused.
+
+    Guarantee: docs/guarantees/engine.md.
+
+    Parameters
+    ----------
+    path
+        The state file.
+    checkpoint
+        As for `SetMaximizer`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from discreet import Privacy, RunningSum, load
+    >>> clicks = RunningSum(dimension=1, horizon=100, privacy=Privacy(1.0), bound=1.0, seed=1)
+    >>> clicks.observe_many([[1.0]])
+    >>> with TemporaryDirectory() as folder:
+    ...     clicks.save(Path(folder) / "clicks")
+    ...     clicks.detach()
+    ...     with load(Path(folder) / "clicks") as again:
+    ...         print(again.clock)
+    1
     """
     from discreet.engine.journal import FileJournal
 
     if not isinstance(path, str | os.PathLike):
         raise ConfigError(f"load takes the path of a state file, got {require.shown(path)}")
     journal = FileJournal(path)
-    kept = journal.latest()
-    if kept is None:
+    saved = journal.latest()
+    if saved is None:
         raise StateError(f"{journal.path.name} does not exist: save a learner there first")
-    if kept.kind == "SetSelector":
+    if saved.kind == "SetSelector":
         raise StateError(
             f"{journal.path.name} holds a choice: "
             "SetSelector with the same settings and this file as journal reads it back"
         )
-    if not is_known(kept.kind):
+    if not is_known(saved.kind):
         raise StateError(
-            f"{journal.path.name} holds a {kept.kind}, which this version of discreet does not "
+            f"{journal.path.name} holds a {saved.kind}, which this version of discreet does not "
             "know: import the module that registers it"
         )
-    learner = learner_named(kept.kind)
+    learner = learner_named(saved.kind)
     try:
-        settings = learner.settings_type.from_plain(kept.settings)
+        settings = learner.settings_type.from_plain(saved.settings)
     except ConfigError as error:
         raise StateError(f"the settings in {journal.path.name} are refused: {error}") from None
     return learner.from_settings(settings, journal, checkpoint)

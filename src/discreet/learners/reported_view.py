@@ -1,11 +1,11 @@
-"""A view with a report of what its people earned, around the view of a mode.
+"""A wrapper around the view of a mode that adds a report of the rewards of its people.
 
-    def start(self):             return started_with(self.reporting, first_public, kept)
+    def start(self):             return started_with(self.reporting, first_public, hidden)
     def view(self, public, …):   return with_report(view, self.reporting, public)
 
-It adds one number to what is aggregated, charged, released and published, and leaves the rest to
-the view of the mode, `learning`. Where a mode reads nobody any more, the report still reads the
-people who are left, in one release at the end.
+The wrapper adds one number to the aggregates, charges, releases and public state, and leaves the
+rest to the view of the mode, `learning`. Once a mode reads nobody any more, the report still reads
+the remaining people, in one release at the end.
 
 Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 6;
             docs/guarantees/costs.md, Lemma 2
@@ -33,9 +33,9 @@ PREFIX = "report."
 
 
 def started_with(
-    reporting: BlockReporting | TotalReporting | None, public: Any, hidden: State
-) -> tuple[Any, State]:
-    """Return the state before anyone came, with that of the report if one is paid for."""
+    reporting: BlockReporting | TotalReporting | None, public: object, hidden: State
+) -> tuple[object, State]:
+    """Return the state before the first round, with that of the report if one is paid for."""
     if reporting is None:
         return public, hidden
     sums, own = reporting.earned.start() if isinstance(reporting, TotalReporting) else ({}, {})
@@ -43,23 +43,21 @@ def started_with(
 
 
 def with_report(view: View[Any], reporting: Reporting | None, state: State) -> View[Any]:
-    """Return a view of what is learned and reported; `state` is the flat public state with both."""
+    """Return the view with a report, if one is paid for; `state` is flat, with both parts."""
     if reporting is None:
         return view
     entries = of_flat(Entries, state, PREFIX)
     return ReportedView(view.problem, entries, view.index, view.begin, view.coins, view, reporting)
 
 
-def _beside(learned: Any, entries: Entries) -> State:
-    """Return what is published: the entries beside what is learned."""
+def _beside(learned: object, entries: Entries) -> State:
+    """Return the flat public state: the entries of the report beside what is learned."""
     return flat(learned) | flat(entries, PREFIX)
 
 
 @dataclass(frozen=True, eq=False)
 class ReportedView(View[Any]):
-    """What another view does, and a report of what its people earned; `public` holds the
-    entries.
-    """
+    """A view that delegates to `inner` and reports rewards; `public` holds the entries."""
 
     inner: View[Any]
     reporting: Reporting
@@ -72,7 +70,7 @@ class ReportedView(View[Any]):
 
     @cached_property
     def rounds(self) -> int:
-        """The rounds of this block: all that are left, if nobody is read any more; 0 for a log."""
+        """Rounds of this block: all remaining ones if nobody is read any more; 0 for a log."""
         if self.inner.step is not None:
             return self.inner.step.rounds
         assert self.horizon is not None
@@ -81,9 +79,9 @@ class ReportedView(View[Any]):
     @cached_property
     def step(self) -> Step | None:
         steps = self.problem.plan.steps
-        if steps is not None:  # fixed once and for all, the report's charges included
-            found: Step | None = steps(self.index)
-            return found
+        if steps is not None:  # fixed in advance, the report's charges included
+            planned: Step | None = steps(self.index)
+            return planned
         learned = self.inner.step
         if not self.rounds:
             return learned
@@ -99,7 +97,7 @@ class ReportedView(View[Any]):
     def check_state(self) -> None:
         self.inner.check_state()
 
-    def layout(self) -> tuple[Any, State]:
+    def layout(self) -> tuple[State, State]:
         start, started = self.problem.start()
         entries = of_flat(Entries, start, PREFIX)
         learned, hidden = self.inner.layout()
@@ -124,7 +122,7 @@ class ReportedView(View[Any]):
         return _beside(learned, entries), hidden | own
 
     def _next_entries(self, hidden: State, block: Block, door: Door) -> tuple[Entries, State]:
-        """Add the entry of this block; none for a log, whose people earned nothing here."""
+        """Return the entries with that of this block; a log has no rounds and adds none."""
         if not self.rounds:
             return self.public, {}
         end = self.begin + self.rounds
@@ -136,10 +134,10 @@ class ReportedView(View[Any]):
         mean = units.zero + units.scale * value
         return Report(rounds.astype(np.int64), mean, units.scale * deviation, units.what)
 
-    def noted(self, event: Any) -> State:
+    def noted(self, event: object) -> State:
         return _beside(self.inner.noted(event), self.public)
 
-    # --- everything else is as without ------------------------------------------------------------
+    # --- everything else is delegated -------------------------------------------------------------
 
     @property
     def horizon(self) -> int | None:
@@ -149,7 +147,7 @@ class ReportedView(View[Any]):
     def neighbours(self) -> str:
         return self.inner.neighbours
 
-    def decide(self, rounds: Integers, request: Request) -> Any:
+    def decide(self, rounds: Integers, request: Request) -> np.ndarray:
         return self.inner.decide(rounds, request)
 
     def read(self, batch: Batch) -> Any:
@@ -178,11 +176,11 @@ class ReportedView(View[Any]):
     def log_rows(self) -> int:
         return self.inner.log_rows
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return self.inner.plain()
 
     def noticed(self) -> dict[str, str]:
         return self.inner.noticed()
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         return self.inner.scores(context)

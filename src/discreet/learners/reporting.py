@@ -1,21 +1,21 @@
-"""Reporting: the mean reward of each block's people, released beside what they teach.
+"""Reporting: the mean reward of each block's people, released beside what is learned from them.
 
-A share of the budget pays for it. A block's people enter the release of what they earned beside
-that of what they teach, in the same release, and pay for both in one measure:
+A share of the budget pays for it. The same release publishes what a block's people teach and what
+they earned, and they pay for both in one measure:
 
-    learned by releases that each read people of their own     `BlockReporting`: so is what they earned
-    learned by a running total                                 `TotalReporting`: a running total beside it
+    mode learns from disjoint blocks      `BlockReporting`: one separate sum of rewards per block
+    mode learns from a running total      `TotalReporting`: a running total of rewards beside it
 
 The view of a mode is wrapped (reported_view.py), so a mode does not know whether it is reported on.
-Rewards are counted in units of how far they can be from what a missing answer is taken for, so that
-a missing answer adds nothing.
+Rewards are counted in units of their largest distance from the value of a missing answer, so that a
+missing answer adds nothing.
 
 Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 6;
             docs/guarantees/costs.md, Lemma 2
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -32,10 +32,9 @@ from discreet.release.door import Door
 
 @dataclass(frozen=True)
 class Units:
-    """How rewards are counted: numbers between `low` and `high`, in units of `scale`, counted from
-    `zero`.
+    """Units of rewards: numbers between `low` and `high`, in units of `scale`, from `zero` on.
 
-    A missing one counts as `zero`.
+    A missing reward counts as `zero`.
     """
 
     low: float
@@ -43,81 +42,80 @@ class Units:
     scale: float = 1.0
     zero: float = 0.0
     what: str = "mean reward"
-    """What reports are of, in words."""
+    """Name of the reported quantity."""
 
     @property
     def number(self) -> PublicCells:
-        """What one person adds: a number in the only cell."""
+        """The aggregator: each person adds one number to the only cell."""
         return PublicCells((1,), self.low, self.high)
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What was reported so far."""
+    """The entries of the report so far."""
 
     rows: Floats
-    """One row per release: the last round, the mean reward, and its standard deviation, in
-    units.
-    """
+    """One row per release: the last round, then mean reward and standard deviation, in units."""
     total: float
     """The released running total before this block; 0 without one."""
     sums: State
-    """What the running total publishes; empty without one."""
+    """Public state of the running total; empty without one."""
 
     @classmethod
     def none(cls, sums: State) -> "Entries":
-        """Nothing was reported yet."""
+        """Return no entries, with the public state of the running total at its start."""
         return cls(np.zeros((0, 3)), 0.0, sums)
 
     def with_row(self, end: int, rounds: int, earned: float, deviation: float) -> "Entries":
-        """Add the entry of a block of `rounds` rounds up to round `end`, whose people earned
-        this in all.
+        """Return the entries with one more: a block's total reward, as a mean per round.
+
+        The block has `rounds` rounds and ends before round `end`.
         """
         entry = [end, earned / rounds, deviation / rounds]
         return replace(self, rows=np.vstack([self.rows, entry]))
 
 
 class Earned(Protocol):
-    """Typed answers that can be reported on."""
+    """Answers that can be reported on."""
 
     @property
     def earned(self) -> Floats:
-        """What each person earned, in units."""
+        """Reward of each person, in units."""
 
 
 class Reporting(Protocol):
-    """How what each block's people earned is released."""
+    """Protocol of reports: how the rewards of each block's people are released."""
 
     @property
     def units(self) -> Units:
-        """How rewards are counted."""
+        """Units of the rewards."""
 
     @property
     def aggregator(self) -> PublicCells:
-        """What a block adds up."""
+        """The aggregator of a block's rewards."""
 
     def of(self, block: Block) -> Aggregate:
-        """Return what was aggregated so far."""
+        """Return the aggregate of the block so far."""
 
     def charge(self, index: int) -> Charge:
-        """Return what release `index` costs beside what is learned."""
+        """Return the cost of the report in release `index`, beside that of what is learned."""
 
     def next(
         self, entries: Entries, hidden: State, block: Block, door: Door, *, end: int, rounds: int
     ) -> tuple[Entries, State]:
-        """Return the entries with one more, and the kept state of the report alone."""
+        """Return the entries with one more, and the hidden state of the report alone."""
 
 
 @dataclass(frozen=True)
 class BlockReporting:
-    """Each block's people pay for a release of their own, with noise of its own."""
+    """Report from disjoint blocks: one separately noised sum, paid by each block's own people."""
 
     units: Units
     earned: OneRelease[PublicCells]
 
     @classmethod
     def for_budget(cls, budget: Charge, units: Units) -> "BlockReporting":
-        """Return the reporting that each block's people pay this budget for."""
+        """Return the reporting for which each block's people pay this budget."""
         return cls(units, OneRelease.for_budget("earned", budget, units.number))
 
     @classmethod
@@ -141,14 +139,12 @@ class BlockReporting:
 
     @property
     def noise(self) -> float:
-        """Standard deviation of what a block is reported to have earned in all, in the rewards'
-        units.
-        """
+        """Standard deviation of a block's reported total reward, in the rewards' own units."""
         return self.earned.standard_deviation * self.units.scale
 
     @property
-    def constants(self) -> tuple[Any, ...]:
-        """What a state depends on: noise and levels."""
+    def constants(self) -> tuple[object, ...]:
+        """Noise and levels, on which the state depends."""
         return (self.earned.calibrated,)
 
     def next(
@@ -160,9 +156,7 @@ class BlockReporting:
 
 @dataclass(frozen=True)
 class TotalReporting:
-    """What all blocks from release `first` on earned is one running total; entries are its
-    steps.
-    """
+    """Report from one running total of rewards from release `first` on; entries are its steps."""
 
     units: Units
     earned: RunningTotal[PublicCells]
@@ -180,34 +174,33 @@ class TotalReporting:
 
     @property
     def spent(self) -> Charge:
-        """What anyone pays in all."""
+        """Cost of all reports for one person."""
         return self.earned.sum.spent(self.earned.releases)
 
     @property
     def noise(self) -> float:
-        """Standard deviation of what the last block is reported to have earned, in the rewards'
-        units.
-        """
+        """Standard deviation of the last block's reported total reward, in the rewards' units."""
         steps = self.earned.sum.step_variance(max(1, self.earned.releases))
         return float(steps**0.5 * self.earned.aggregator.grid) * self.units.scale
 
     @property
-    def constants(self) -> tuple[Any, ...]:
-        """What a state depends on: noise and levels."""
+    def constants(self) -> tuple[object, ...]:
+        """Noise and levels, on which the state depends."""
         return (self.earned.sum,)
 
     def next(
         self, entries: Entries, hidden: State, block: Block, door: Door, *, end: int, rounds: int
     ) -> tuple[Entries, State]:
-        found = self.earned.next(entries.sums, hidden, block, door)
-        total = float(found.values[0])
-        earned, deviation = total - entries.total, found.step_variance**0.5
-        entries = replace(entries, total=total, sums=found.public)
-        return entries.with_row(end, rounds, earned, deviation), found.hidden
+        released = self.earned.next(entries.sums, hidden, block, door)
+        total = float(released.values[0])
+        earned = total - entries.total
+        deviation = released.step_variance**0.5
+        entries = replace(entries, total=total, sums=released.public)
+        return entries.with_row(end, rounds, earned, deviation), released.hidden
 
 
 def planned_with(reporting: BlockReporting | TotalReporting | None, plan: Plan) -> Plan:
-    """Return the plan of a mode that is reported on, if it is."""
+    """Return the plan with the facts and constants of the report, if there is one."""
     if reporting is None:
         return plan
     facts = plan.facts | {"noise_of_report": reporting.noise}

@@ -1,8 +1,8 @@
-"""A running total with or without a horizon: without one, of sums that start afresh in doubling
-segments.
+"""A private running total with or without a horizon.
 
-Each segment has the whole budget, since nobody is in two of them; a total is the sum of what the
-segments released.
+Without a horizon, a new sum starts in each of a sequence of segments of doubling length. Each
+segment has the whole budget, since nobody is in two of them; the total adds up what the segments
+released.
 
 Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 """
@@ -27,32 +27,31 @@ from discreet.release.sums.prefix_sum import PrefixSum, Stream, calibrate
 
 @dataclass(frozen=True, eq=False)
 class SegmentedState:
-    """What a total publishes."""
+    """Public state of a segmented total."""
 
     total: Floats
     """The newest total."""
     closed: Floats
     """The total of all segments before the newest one."""
     newest: State
-    """The sum of the newest segment; empty before the first release."""
+    """Public state of the sum of the newest segment; empty before the first release."""
 
 
 @dataclass(frozen=True)
 class SegmentedTotal:
-    """The private running total of everyone's vectors.
-
-    `people` is the most people that one block adds up; `method` the mechanism, "auto"
-    for the one with the least noise.
-    """
+    """The private running total of all people's vectors, in one sum or in segments."""
 
     wanted: Rows
+    """The aggregator, on any grid."""
     schedule: EqualBlocks | Segments
     privacy: Privacy
     people: int
+    """Largest number of people in a block."""
     method: str = "auto"
+    """The mechanism; "auto" for the one with the least noise."""
 
     def check(self) -> None:
-        """Refuse at once what some segment could not do when people are in it."""
+        """Refuse a plan of which a later segment could not be calibrated."""
         if isinstance(self.schedule, Segments):
             for number in range((MOST_ROUNDS // self.schedule.first + 1).bit_length()):
                 self.sum_of(number)
@@ -60,19 +59,17 @@ class SegmentedTotal:
     # --- segments ---------------------------------------------------------------------------------
 
     def place(self, index: int) -> tuple[int, int]:
-        """The segment of a release, and its position there."""
+        """Return the segment of a release, and the position of the release in it."""
         return self.schedule.segment(index) if isinstance(self.schedule, Segments) else (0, index)
 
     def length(self, number: int) -> int:
-        """How many releases a segment has."""
-        return (
-            self.schedule.length(number)
-            if isinstance(self.schedule, Segments)
-            else self.schedule.releases
-        )
+        """Return the number of releases of a segment."""
+        if isinstance(self.schedule, Segments):
+            return self.schedule.length(number)
+        return self.schedule.releases
 
     def sum_of(self, number: int) -> PrefixSum:
-        """The calibrated sum of a segment."""
+        """Return the calibrated sum of a segment."""
         if number not in self._sums:
             has_end = isinstance(self.schedule, EqualBlocks)
             stream = Stream(
@@ -89,13 +86,14 @@ class SegmentedTotal:
     # --- what it costs ----------------------------------------------------------------------------
 
     def charge(self, index: int) -> Charge:
-        """What a release costs."""
+        """Return the cost of a release."""
         number, position = self.place(index)
         return self.sum_of(number).charge(position)
 
     def cohort(self, index: int) -> int | None:
-        """Who pays side by side: people of different segments, or of different blocks if each
-        enters one.
+        """Return the cohort that pays for a release; None if all people are in all releases.
+
+        Cohorts are the segments, or the blocks if each person enters one release only.
         """
         number, position = self.place(index)
         if self.sum_of(number).has_cohorts:
@@ -104,7 +102,7 @@ class SegmentedTotal:
 
     @property
     def spending(self) -> Spending:
-        """What anyone pays in the end."""
+        """Largest cost of all releases for one person."""
         first = self.sum_of(0)
         spent = first.spent(self.length(0))
         if first.has_cohorts:
@@ -115,28 +113,33 @@ class SegmentedTotal:
         return Spending(spent)
 
     def standard_deviation(self, releases: int) -> float:
-        """Of each number of the total after so many releases, in the units of people's numbers."""
+        """Return the standard deviation of each number of the total after `releases` releases.
+
+        It is in the units of people's numbers.
+        """
         if releases == 0:
             return 0.0
         number, position = self.place(releases - 1)
-        counts = [(earlier, self.length(earlier)) for earlier in range(number)] + [
-            (number, position + 1)
-        ]
-        parts = [(self.sum_of(part), count) for part, count in counts]
-        return hypot(*(sqrt(each.variance(count)) * each.aggregator.grid for each, count in parts))
+        counts = [self.length(earlier) for earlier in range(number)]
+        counts.append(position + 1)
+        return hypot(*(self._deviation(part, count) for part, count in enumerate(counts)))
+
+    def _deviation(self, number: int, count: int) -> float:
+        """Return the standard deviation of a segment's sum after `count` of its releases."""
+        segment = self.sum_of(number)
+        return sqrt(segment.variance(count)) * segment.aggregator.grid
 
     # --- state and releases -----------------------------------------------------------------------
 
     def start(self) -> SegmentedState:
-        """Return what is public before the first release."""
+        """Return the public state before the first release."""
         zeros = np.zeros(self.wanted.size)
         return SegmentedState(total=zeros, closed=zeros, newest={})
 
     def layout(self, index: int, begin: int) -> tuple[SegmentedState, State]:
-        """Return public and kept state after `index` releases, of which the last was after `begin`
-        rounds.
+        """Return public and hidden state with the layout that they have after `index` releases.
 
-        From the first release on, there is the sum of a segment.
+        The last of these was after `begin` rounds. The first release adds the sum of a segment.
         """
         if begin != (self.schedule.end(index - 1) if index else 0):
             raise StateError("the schedule has no such release")
@@ -146,9 +149,7 @@ class SegmentedTotal:
         return replace(self.start(), newest=released), hidden
 
     def aggregator(self, index: int) -> Rows:
-        """Return what the block before release `index` is aggregated with: on its segment's
-        grid.
-        """
+        """Return the aggregator of the block before release `index`, on its segment's grid."""
         number = self.place(index)[0]
         if number not in self._aggregators:
             self._aggregators[number] = self.wanted.on_grid(self.sum_of(number).aggregator.levels)
@@ -161,7 +162,7 @@ class SegmentedTotal:
     def next(
         self, public: SegmentedState, hidden: State, aggregate: Aggregate, door: Door
     ) -> tuple[SegmentedState, State]:
-        """Return the public and kept state after the next release."""
+        """Return public and hidden state after the next release."""
         number, position = self.place(door.index)
         sums = self.sum_of(number)
         begins = position == 0

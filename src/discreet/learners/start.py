@@ -1,13 +1,13 @@
-"""Where a block begins, for planners of blocks whose lengths follow from released values."""
+"""Start of a block, for planners whose block lengths follow from released values."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where a block begins."""
+    """Index and first round of a block."""
 
     index: int
     """Index of the release that ends the block."""
     begin: int
-    """Its first round."""
+    """First round of the block."""

@@ -1,17 +1,16 @@
-"""Which round of a block tries what: a number of rounds of each thing, in a shuffled order, in
-closed form.
+"""Allotment of the rounds of a block to trials, shuffled, in closed form.
 
-Rounds are shuffled by a keyed bijection of the numbers below 2^bits, walked until it falls below
-the length of the block. Rounds that come out below the first count try the first thing, and so on;
-the rest tries nothing.
+Rounds are shuffled by a keyed bijection of the numbers below 2^bits, iterated until the result
+falls below the length of the block. Rounds whose result is below the first count make the first
+trial, and so on; the remaining rounds make none.
 
     rounds      0 1 2 3 4 5 6 7
     shuffled    5 0 3 7 1 6 2 4
-    tries       . A B . A . B .          two rounds of A, two of B
+    trials      . A B . A . B .          two rounds of A, two of B
 
-The key is public and fixed before the block begins; it need not keep a secret.
+The key is public and fixed before the block begins; no secret depends on it.
 
-Runtime     O(1) per round, O(things) memory, whatever the length of the block
+Runtime     O(1) per round, O(trials) memory, whatever the length of the block
 """
 
 from bisect import bisect_right
@@ -38,9 +37,9 @@ class Shuffle:
 
     @cached_property
     def _steps(self) -> list[tuple[int, int]]:
-        """Odd factors and addends of the three multiplications."""
-        words = [scattered_one(self.key, number) & self._mask for number in range(6)]
-        return [(words[2 * step] | 1, words[2 * step + 1]) for step in range(3)]
+        """Odd factor and addend of each of the three multiplications."""
+        bits = [scattered_one(self.key, number) & self._mask for number in range(6)]
+        return [(bits[2 * step] | 1, bits[2 * step + 1]) for step in range(3)]
 
     @cached_property
     def _bits(self) -> int:
@@ -51,17 +50,19 @@ class Shuffle:
         return (1 << self._bits) - 1
 
     def of(self, numbers: Integers) -> Integers:
-        """Return where these numbers come out; those beyond the length begin again at 0."""
-        found = self._once((numbers % self.length).astype(np.uint64))
-        outside = np.flatnonzero(found >= self.length)
+        """Return the images of these numbers, which are taken modulo the length."""
+        images = self._once((numbers % self.length).astype(np.uint64))
+        outside = np.flatnonzero(images >= self.length)
         while len(outside):
-            found[outside] = self._once(found[outside])
-            outside = outside[found[outside] >= self.length]
-        return found.astype(np.int64)
+            images[outside] = self._once(images[outside])
+            outside = outside[images[outside] >= self.length]
+        return images.astype(np.int64)
 
     def of_one(self, number: int) -> int:
-        """Return where one number comes out: as `of`, in plain Python."""
-        half, mask, number = (self._bits + 1) // 2, self._mask, number % self.length
+        """Return the image of one number: like `of`, in plain Python."""
+        half = (self._bits + 1) // 2
+        mask = self._mask
+        number = number % self.length
         (one, plus_one), (two, plus_two), (three, plus_three) = self._steps
         while True:
             number = (number * one + plus_one) & mask
@@ -72,25 +73,24 @@ class Shuffle:
             if number < self.length:
                 return number
 
-    def _once(self, words: np.ndarray) -> np.ndarray:
-        """A bijection of the numbers below 2^bits: multiplied by odd factors, and shifted onto
-        themselves.
-        """
-        half, mask = np.uint64((self._bits + 1) // 2), np.uint64(self._mask)
+    def _once(self, numbers: np.ndarray) -> np.ndarray:
+        """Apply the bijection of the numbers below 2^bits once: odd factors and xor-shifts."""
+        half = np.uint64((self._bits + 1) // 2)
+        mask = np.uint64(self._mask)
         with np.errstate(over="ignore"):
             for step, (factor, addend) in enumerate(self._steps):
-                words = (words * np.uint64(factor) + np.uint64(addend)) & mask
+                numbers = (numbers * np.uint64(factor) + np.uint64(addend)) & mask
                 if step < 2:
-                    words = words ^ (words >> half)
-        return words
+                    numbers = numbers ^ (numbers >> half)
+        return numbers
 
 
 @dataclass(frozen=True, eq=False)
 class TrialAllotment:
-    """How many rounds of a block of `length` rounds try each of some things (`counts`), and which.
+    """Allotment of a block of `length` rounds: `counts[i]` rounds make trial i, the rest none.
 
-    >>> tries = TrialAllotment(np.array([2, 3]), 8, b"sixteen byte key")
-    >>> np.bincount(tries.of(np.arange(8)))                                      # 2 tries nothing
+    >>> allotment = TrialAllotment(np.array([2, 3]), 8, b"sixteen byte key")
+    >>> np.bincount(allotment.of(np.arange(8)))                            # 2 stands for no trial
     array([2, 3, 3])
     """
 
@@ -101,16 +101,17 @@ class TrialAllotment:
     def __post_init__(self) -> None:
         if int(self.counts.sum()) > self.length or (self.counts < 0).any():
             raise ConfigError(
-                f"{int(self.counts.sum())} tries do not fit a block of {self.length} rounds"
+                f"{int(self.counts.sum())} trials do not fit a block of {self.length} rounds"
             )
 
     @cached_property
     def shuffle(self) -> Shuffle:
-        """The order of the rounds."""
+        """The permutation of the rounds."""
         return Shuffle(self.length, self.key)
 
     @cached_property
     def _ends(self) -> Integers:
+        """Where the images of each trial's rounds end."""
         return np.cumsum(self.counts)
 
     @cached_property
@@ -119,26 +120,26 @@ class TrialAllotment:
 
     @cached_property
     def _newest(self) -> dict[int, int]:
-        """What the newest single round tries."""
+        """The trial of the newest single round."""
         return {}
 
     @property
     def rest(self) -> int:
-        """How many rounds try nothing."""
+        """Number of rounds without a trial."""
         return self.length - int(self.counts.sum())
 
     def of(self, positions: Integers) -> Integers:
-        """Return the thing that each round tries, by its number; `len(counts)` for nothing.
+        """Return the trial of each round, by its number; `len(counts)` for none.
 
         Positions of rounds are counted from the beginning of the block.
         """
         return np.searchsorted(self._ends, self.shuffle.of(positions), side="right")
 
     def of_one(self, position: int) -> int:
-        """Return what one round tries: as `of`. It is asked for again when the answer comes."""
-        found = self._newest.get(position)
-        if found is None:
-            found = bisect_right(self._listed_ends, self.shuffle.of_one(position))
+        """Return the trial of one round: like `of`, remembered until the answer comes."""
+        trial = self._newest.get(position)
+        if trial is None:
+            trial = bisect_right(self._listed_ends, self.shuffle.of_one(position))
             self._newest.clear()
-            self._newest[position] = found
-        return found
+            self._newest[position] = trial
+        return trial

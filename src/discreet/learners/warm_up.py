@@ -1,6 +1,4 @@
-"""Compile what will run, ahead of the first person: every hook once, on numbers that nobody
-contributed.
-"""
+"""Compile kernels before the first round: run every hook once, on data that belong to nobody."""
 
 from typing import Any
 
@@ -29,13 +27,27 @@ from discreet.release.door import Door
 from discreet.release.randomness import seeded_bits
 
 STAGES = 8
-"""No learner does anything else after so many releases."""
+"""Number of releases after which every learner has run all its hooks."""
 
 
 def warm_up(*learners: Learner) -> None:
-    """Compile what these learners need, so that no visitor has to wait for it.
+    """Compile the kernels of these learners, so that no visitor has to wait for it.
 
-    Without learners everything is compiled, which takes some seconds, once.
+    The learners do not change. Without learners all kernels are compiled, which takes some seconds
+    once per installation.
+
+    Parameters
+    ----------
+    learners
+        Learners in the modes that will run.
+
+    Examples
+    --------
+    >>> from discreet import Privacy, RunningSum, warm_up
+    >>> clicks = RunningSum(dimension=1, horizon=100, privacy=Privacy(1.0), bound=1.0)
+    >>> warm_up(clicks)
+    >>> clicks.clock
+    0
     """
     for learner in learners:
         if not isinstance(learner, Learner):
@@ -45,7 +57,7 @@ def warm_up(*learners: Learner) -> None:
 
 
 def _exercise(problem: Problem) -> None:
-    """Rounds of nothing, and the releases after them: as many as there are different stages."""
+    """Run rounds of blank answers and the releases after them, through all stages."""
     public, hidden = problem.start()
     rounds = np.arange(2)
     blanks = problem.rows([problem.blank()] * 2)
@@ -62,9 +74,7 @@ def _exercise(problem: Problem) -> None:
 
 
 def _exercise_masks(view: View[Any], rounds: Integers) -> None:
-    """Decisions and counts under masks that hide nothing, if there are masks: alone and among
-    others.
-    """
+    """Decide and count under masks that hide nothing, for one round and for several."""
     problem: Problem = view.problem
     if problem.candidates is None:
         return
@@ -75,7 +85,7 @@ def _exercise_masks(view: View[Any], rounds: Integers) -> None:
 
 
 def _one_of_each() -> list[Learner]:
-    """Small learners whose hooks run every kernel."""
+    """Return small learners whose hooks run every kernel."""
     both = Privacy(1.0, 1e-6)
     cut = GraphCut(((0, 1),))
     bounds: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0}

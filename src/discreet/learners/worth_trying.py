@@ -1,14 +1,15 @@
-"""Which trials of a block are worth making, and how often each: from released values only.
+"""Prices of trials: which are worth making in a block, and in how many rounds each.
 
-A trial would gain d more than the incumbent in each round. Making it V times moves the belief about
-d by a standard deviation σ(V), and may show that the trial is better for the rounds that are left:
+Everything is computed from released values. A trial would gain d more than the incumbent in each
+round. Making it V times moves the posterior mean of d by a standard deviation σ(V), and may show
+that the trial is better for the remaining rounds:
 
     worth per round(V) = later · σ·(φ(u) + u·Φ(u)) / V + now          u = d/σ
     σ(V) = doubt / √(doubt + variance/V + noise/V²)
 
-`later` is the number of rounds that a discovery is credited with; `now` is what one round of the
-trial gains over the incumbent. Each trial is priced in the best of some sizes V. Trials are taken
-in the order of their worth per round, while it is positive and they fit the block.
+`later` is the number of rounds that a discovery is credited with; `now` is the gain of one round of
+the trial over the incumbent. Each trial is priced at the best of some sizes V. Trials are taken in
+the order of their worth per round, while it is positive and they fit the block.
 
 Runtime     O(trials · sizes)
 References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information
@@ -25,7 +26,7 @@ from discreet.optim.expected_improvement import expected_improvement
 
 
 class Chosen(NamedTuple):
-    """Trials by their number (in a table: row by row), and the rounds of each."""
+    """Chosen trials by number (in a table: row by row), and the rounds of each."""
 
     trials: Integers
     rounds: Integers
@@ -33,21 +34,22 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """Worth per round of each trial, in the size at which it is largest, and that size."""
+    """Worth per round of each trial at its best size, and that size."""
 
     worth: Floats
     sizes: Integers
 
     def best_within(self, most: float, allowed: Mask | None = None) -> Chosen:
-        """Return the best trials that are allowed and whose rounds add up to at most `most`.
+        """Return the best allowed trials whose rounds add up to at most `most`.
 
         >>> Prices(np.array([0.1, -1.0, 0.3, 0.2]), np.array([8, 8, 4, 16])).best_within(20)
         Chosen(trials=array([2, 3]), rounds=array([ 4, 16]))
         """
-        worth, sizes = self.worth.reshape(-1), self.sizes.reshape(-1)
-        is_taken = worth > 0 if allowed is None else (worth > 0) & allowed.reshape(-1)
+        worth = self.worth.reshape(-1)
+        sizes = self.sizes.reshape(-1)
+        is_eligible = worth > 0 if allowed is None else (worth > 0) & allowed.reshape(-1)
         order = np.argsort(-worth, kind="stable")
-        order = order[is_taken[order]]
+        order = order[is_eligible[order]]
         order = order[np.cumsum(sizes[order]) <= most]
         return Chosen(order, sizes[order])
 
@@ -72,16 +74,16 @@ def worth_trying(
     later: float,
     sizes: Integers,
 ) -> Prices:
-    """Return the price of each trial in its best size.
+    """Return the price of each trial at its best size.
 
     Parameters
     ----------
     better
         Expected gain of each trial over the incumbent, per round.
     now
-        Part of it that counts while the trial is made.
+        The part of it that counts while the trial is made.
     doubt
-        Variance of the belief about `better`.
+        Posterior variance of `better`.
     variance
         Variance of one answer.
     noise

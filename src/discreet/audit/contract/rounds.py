@@ -87,7 +87,7 @@ def rows_and_replays_are_rounds_one_by_one(case: Case) -> None:
     one_by_one, decisions = lived(case, people, seed=5)
     previewed, position = case.make(seed=5), 0
     if not type(previewed).problem_for(previewed.settings).previews:
-        raises(ConfigError, lambda: previewed.preview(1), "nobody knowing")
+        raises(ConfigError, lambda: previewed.preview(1), "stay unknown")
         fed(case, previewed, people)
         position = case.horizon
     while position < case.horizon:

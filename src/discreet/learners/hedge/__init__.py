@@ -1,4 +1,4 @@
-"""Private experts: which action to take, nearly as well as the best of them in hindsight."""
+"""Private experts: one action per round, nearly as good as the best action in hindsight."""
 
 from discreet.learners.hedge.learner import Hedge
 from discreet.learners.hedge.settings import HedgeSettings

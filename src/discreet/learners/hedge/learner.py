@@ -1,6 +1,6 @@
-"""Private experts: follow the actions that gained most.
+"""Private prediction with expert advice: the public class `Hedge`.
 
-This file says what the learner is; how it draws actions is in softmax.py beside it.
+The mode, which draws the actions, is in softmax.py.
 
 Guarantee   docs/guarantees/adversarial.md
 """
@@ -19,29 +19,28 @@ from discreet.learners.labels import Label
 class Hedge(Learner):
     """Choose one of several actions each round, nearly as well as the best of them in hindsight.
 
-    Every round draws its own action, so whoever makes the stream may have seen every decision
-    before this round's: the bound on the regret, Theorem 2 (`facts["regret_bound"]`), holds against
-    streams that react.
+    Every round draws its action with new randomness, so the stream may depend on all earlier
+    decisions: the bound on the regret, Theorem 2 (`facts["regret_bound"]`), holds against
+    adversaries that react.
 
     Guarantee: docs/guarantees/adversarial.md. Neither privacy nor value assumes anything about the
     stream.
 
-    Runtime: O(actions) a round and a release.
+    Runtime: O(actions) per round and per release.
 
     Parameters
     ----------
     actions
-        How many there are to choose from, or their labels: with labels actions are labels.
+        Number of actions, or their labels; with labels, decisions are labels.
     horizon
-        How many rounds, at least 2; None if nobody knows.
+        Number of rounds, at least 2; None if it is unknown.
     privacy
-        What is asked for.
+        The guarantee, a `Privacy`.
     bound
-        Gains lie between 0 and `bound`; anything else is clipped.
+        Largest gain: gains are clipped to the interval from 0 to `bound`.
     block
-        How many rounds are between two releases of totals; "auto" balances them with the noise,
-        with at most
-        1000 releases.
+        Number of rounds between two releases of totals. "auto" balances it with the noise, with at
+        most 1000 releases.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -53,6 +52,12 @@ class Hedge(Learner):
     >>> chosen = experts.replay(np.tile([0.2, 0.9, 0.4], (2000, 1)))
     >>> int((chosen == "ask").sum()) > 1500
     True
+
+    References
+    ----------
+    Freund, Schapire (1997), "A Decision-Theoretic Generalization of On-Line Learning and an
+    Application to Boosting".
+    Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization".
     """
 
     settings_type = HedgeSettings

@@ -1,6 +1,6 @@
-"""What a log says to experts: what every action would have gained, one column each.
+"""Rows of a log as feedback of `Hedge`: the gain of every action, one column per action.
 
-They are named by `columns`; without it by the labels, or all columns of the log, in order.
+`columns` names the columns; without it they are the labels, or all columns of the log in order.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from discreet.learners.log_adapter import NumbersLogAdapter, row_columns
 
 
 class HedgeLogAdapter(NumbersLogAdapter):
-    """Rows of a log as gains; actions without labels are named by their columns."""
+    """Log adapter of `Hedge`: rows as gains; actions without labels are named by their columns."""
 
     settings_type = HedgeSettings
     settings: HedgeSettings
@@ -23,7 +23,7 @@ class HedgeLogAdapter(NumbersLogAdapter):
             names = [str(label) for label in self.settings.labels]
         return row_columns(header, self.settings.actions, names)
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
         if self.settings.labels:
             return decision
         return {"chances": dict(zip(columns, decision["chances"].values(), strict=True))}

@@ -1,4 +1,4 @@
-"""The public settings of private experts."""
+"""The public settings of `Hedge`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from discreet.limits import MOST_CANDIDATES
 
 @dataclass(frozen=True, kw_only=True)
 class HedgeSettings(Settings):
-    """What `Hedge` is made with: its parameters, as public data."""
+    """Settings of `Hedge`: its parameters as public data."""
 
     actions: int
     labels: tuple[Label, ...] | None = None
@@ -44,11 +44,10 @@ class HedgeSettings(Settings):
             if self.block >= self.horizon:
                 raise ConfigError(
                     f"a block of {self.block} is too long for one release in {self.horizon} "
-                    "rounds: "
-                    "nothing would be learned"
+                    "rounds: nothing would be learned"
                 )
 
     @classmethod
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return fields for labels in place of the number of actions."""
+        """Return the fields for given arguments: labels may stand for the number of actions."""
         return with_labels(given, "actions")

@@ -1,24 +1,23 @@
-"""Private experts against any stream: chances from noisy totals, and a coin of its own for every
-round.
+"""Private exponential weights against any stream: probabilities from noisy totals of gains.
 
-    P(a) = exp(η·G̃(a)) / Σ_b exp(η·G̃(b))        G̃: noisy totals of gains, released after every block
+    P(a) = exp(η·G̃(a)) / Σ_b exp(η·G̃(b))      G̃: noisy totals of gains, released after every block
 
-Each round's action is drawn by a coin that nobody has seen before it, so a stream that has seen all
-earlier decisions, and all that was released, cannot avoid it. The rate η starts bold and is cut
-when released values show that it loses (discreet/optim/adaptive_rate.py). For that a person adds
-one number more than their n gains: what the round's chances earn of them, Σ_a P(a)·g(a). All n + 1
-lie in [0, bound], so replacing a person moves the vector by at most √(n + 1) in units of the bound,
-whatever they bring.
+Each round draws its action by a coin that is unknown before the round, so a stream that has seen
+all earlier decisions and releases cannot avoid it. The rate η starts large and is cut when released
+values show that it loses (discreet/optim/adaptive_rate.py). For that a person adds one number to
+their n gains: the expected gain under the round's probabilities, Σ_a P(a)·g(a). All n + 1 numbers
+lie in [0, bound], so replacing a person moves the vector by at most √(n + 1), in units of the
+bound.
 
 Guarantee   docs/guarantees/adversarial.md, Theorems 1 and 2 (value), Theorem 3 (privacy)
-Runtime     O(n) a round and a release
-References  Freund, Schapire (1997); Perez-Salazar, Cummings (2021), Algorithm 1 with another mechanism
+Runtime     O(n) per round and per release
+References  Freund, Schapire (1997)
+            Perez-Salazar, Cummings (2021), Algorithm 1 with another mechanism
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, log, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -41,12 +40,12 @@ from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range
 from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
 
-FIRST_SEGMENT, SEGMENT_BLOCK = 1024, 32
-"""Without a horizon: rounds of the first segment, which double from each to the next, and of
-every block.
-"""
+FIRST_SEGMENT = 1024
+"""Rounds of the first segment, without a horizon; each next segment has twice as many."""
+SEGMENT_BLOCK = 32
+"""Rounds of every block, without a horizon."""
 GAINS = "gains"
-"""Name of what a block adds up."""
+"""Name of the aggregate of a block."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,9 @@ class Tuning:
     """The tuned constants of this mode, each with the benchmark that measures it."""
 
     boldness: float = 64.0
-    """The first rate, over the one with the least bound on the regret (benchmarks/ways.py)."""
+    """First rate, as a multiple of the one with the least regret bound (benchmarks/ways.py)."""
     patience: float = 0.01
-    """Share of the bound that may be lost before the rate is cut (benchmarks/ways.py)."""
+    """Share of the regret bound that may be lost before the rate is cut (benchmarks/ways.py)."""
 
 
 TUNED = Tuning()
@@ -64,29 +63,29 @@ TUNED = Tuning()
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """What releases have produced: totals of gains, and the chances of the next block."""
+    """Public state: totals of gains, and the probabilities of the next block."""
 
     gains: SegmentedState
-    """Totals of the gains of all actions, and of what the chances earned."""
+    """Totals of the gains of all actions, and of the expected gains of the decisions."""
     up_to: Floats
-    """The chances of all actions, added up: published, never computed anew elsewhere."""
+    """Cumulative probabilities of the actions: published, so that every machine has the same."""
     cuts: int
-    """How often the rate was cut."""
+    """Number of times the rate was cut."""
 
 
 class SoftmaxView(View[Public]):
-    """A block of gains, in which the chances of actions stay."""
+    """View of a block, in which the probabilities of actions stay the same."""
 
     problem: "Softmax"
 
     @cached_property
     def rows(self) -> Rows:
-        """What this block adds up."""
+        """The aggregator of this block."""
         return self.problem.gains.aggregator(self.index)
 
     @cached_property
-    def chances(self) -> Floats:
-        """The chance of each action."""
+    def probabilities(self) -> Floats:
+        """The probability of each action."""
         return np.diff(self.public.up_to, prepend=0.0)
 
     def layout(self) -> tuple[Public, State]:
@@ -97,12 +96,11 @@ class SoftmaxView(View[Public]):
         return {GAINS: self.rows}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
-        """An action by a coin of its own round; past the horizon, where coins end, the likeliest
-        one.
-        """
-        settings, up_to = self.problem.settings, self.public.up_to
+        """Draw one action per round by the round's coin; past the horizon take the likeliest."""
+        settings = self.problem.settings
+        up_to = self.public.up_to
         if settings.horizon is not None and len(rounds) and rounds[0] >= settings.horizon:
-            return np.full(len(rounds), self.chances.argmax())
+            return np.full(len(rounds), self.probabilities.argmax())
         drawn = up_to.searchsorted(self.coins.uniform(rounds) * up_to[-1], side="right")
         return np.asarray(np.minimum(drawn, settings.actions - 1))
 
@@ -113,14 +111,15 @@ class SoftmaxView(View[Public]):
         bound = self.problem.settings.bound
         with np.errstate(all="ignore"):
             gains = np.clip(answers, 0.0, bound)
-            earned = np.minimum(gains @ self.chances, bound)
+            earned = np.minimum(gains @ self.probabilities, bound)
         self.rows.add(block[GAINS], np.concatenate([gains, earned[:, None]], axis=1))
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
         gains, hidden = self.problem.gains.next(self.public.gains, hidden, block[GAINS], door)
-        totals, earned = gains.total[:-1], float(gains.total[-1])
+        totals = gains.total[:-1]
+        earned = float(gains.total[-1])
         rate = self.problem.rate(self.index + 1)
         lost = (float(totals.max()) - earned) / self.problem.settings.bound
         cuts = rate.cuts_after(self.public.cuts, lost)
@@ -135,18 +134,18 @@ class SoftmaxView(View[Public]):
     def labels(self) -> Labels | None:
         return self.problem.labels
 
-    def plain(self) -> dict[str, Any]:
-        return {"chances": dict(zip(self.names(), self.chances.tolist(), strict=True))}
+    def plain(self) -> dict[str, object]:
+        return {"chances": dict(zip(self.names(), self.probabilities.tolist(), strict=True))}
 
-    def scores(self, context: Any) -> Scores:
-        """What each action would have gained in all."""
+    def scores(self, context: object) -> Scores:
+        """Return the released total gain of each action."""
         deviation = self.problem.gains.standard_deviation(self.index)
         deviations = np.full(self.problem.settings.actions, deviation)
         return Scores(self.public.gains.total[:-1].copy(), deviations)
 
 
 class Softmax(Problem):
-    """Actions drawn afresh every round, from released totals of everyone's gains."""
+    """Mode that draws an action every round, with weights from released totals of all gains."""
 
     proof = "adversarial.md"
     settings: HedgeSettings
@@ -166,6 +165,7 @@ class Softmax(Problem):
 
     @cached_property
     def gains(self) -> SegmentedTotal:
+        """The running total of gains."""
         settings = self.settings
         if settings.horizon is None:
             return self._gains(Segments(FIRST_SEGMENT, SEGMENT_BLOCK), SEGMENT_BLOCK)
@@ -173,10 +173,13 @@ class Softmax(Problem):
         return self._gains(EqualBlocks(settings.horizon, block, last=False), block)
 
     def _gains(self, schedule: EqualBlocks | Segments, block: int) -> SegmentedTotal:
+        """Return the running total of gains for blocks of `block` rounds."""
         rows = Rows((self.settings.actions + 1,), self.settings.bound, inf, nonnegative=True)
         return SegmentedTotal(rows, schedule, self.settings.privacy, block)
 
     def _block(self, horizon: int) -> int:
+        """Return the length of blocks that balances delay with noise."""
+
         def range_of(block: int) -> float:
             gains = self._gains(EqualBlocks(horizon, block, last=False), block)
             return self._range(gains, max(1, gains.length(0)))
@@ -184,20 +187,21 @@ class Softmax(Problem):
         return block_for(horizon, range_of)
 
     def _range(self, gains: SegmentedTotal, releases: int) -> float:
-        """The expected range of the noise of totals up to this release, in units of the bound."""
+        """Return the expected range of the noise of `releases` totals, in units of the bound."""
         counts = np.unique(np.linspace(1, releases, min(releases, 50)).astype(int)).tolist()
         deviation = np.mean([gains.standard_deviation(count) for count in counts])
         return float(expected_range(self.settings.actions) * deviation / self.settings.bound)
 
     def rate(self, index: int) -> AdaptiveRate:
-        """The rates of the block after release `index`: without a horizon they follow the
-        segments.
-        """
-        gains, (number, _) = self.gains, self.gains.place(index)
+        """Return the rates of the block after release `index`, which depend on its segment."""
+        gains = self.gains
+        number, _ = gains.place(index)
         if number not in self._rates:
             releases = sum(gains.length(earlier) for earlier in range(number + 1))
-            rounds, block = self.settings.horizon, gains.schedule.block
-            rounds = releases * block if rounds is None else rounds  # up to the end of the segment
+            block = gains.schedule.block
+            rounds = self.settings.horizon
+            if rounds is None:
+                rounds = releases * block  # up to the end of the segment
             self._rates[number] = AdaptiveRate.for_stream(
                 self.settings.actions,
                 rounds=rounds,
@@ -214,8 +218,9 @@ class Softmax(Problem):
 
     @cached_property
     def plan(self) -> Plan:
-        gains, rate = self.gains, self.rate(0)
-        facts: dict[str, Any] = {
+        gains = self.gains
+        rate = self.rate(0)
+        facts: dict[str, object] = {
             "method": "softmax",
             "why": "every round has a coin of its own, so that no stream can foresee its action",
             "block": gains.schedule.block,
@@ -237,23 +242,23 @@ class Softmax(Problem):
         )
 
     def _regret_bound(self, rate: AdaptiveRate) -> float:
-        """What Theorem 2 promises for Gaussian noise, in the gains' own units."""
-        gains, cuts = self.gains, rate.most_cuts
+        """Return the regret bound of Theorem 2 for Gaussian noise, in the gains' own units."""
+        gains = self.gains
         releases = max(1, gains.length(0))
         largest = gains.standard_deviation(releases) / self.settings.bound
         noise = 2 * largest * sqrt(2 * log(2 * (self.settings.actions + 1) * releases))
-        levels = cuts * rate.level + gains.schedule.block
+        levels = rate.most_cuts * rate.level + gains.schedule.block
         return (rate.bound + levels + noise) * self.settings.bound
 
     # --- state ------------------------------------------------------------------------------------
 
     @property
     def nothing_learned(self) -> Public:
-        """What is public before anyone came: all actions are equally likely."""
+        """Public state before the first round: all actions are equally likely."""
         return Public(self.gains.start(), self.up_to(np.zeros(self.settings.actions), 0.0), cuts=0)
 
     def up_to(self, totals: Floats, rate: float) -> Floats:
-        """Return the chances of all actions, added up."""
+        """Return the cumulative probabilities of the actions."""
         return np.cumsum(softmax(totals / self.settings.bound, rate))
 
     def start(self) -> tuple[Public, State]:
@@ -270,10 +275,10 @@ class Softmax(Problem):
 
     @property
     def names(self) -> list[Label]:
-        """The labels of the actions, their numbers if they have none."""
+        """Labels of the actions; their numbers if they have none."""
         return names_by_number(self.settings.actions, self.settings.labels)
 
     @cached_property
     def labels(self) -> Labels | None:
-        """How actions are told in labels; None if they are numbers."""
+        """Translation of decisions into labels; None if actions are numbers."""
         return None if self.settings.labels is None else Labels(self.settings.labels, "one")

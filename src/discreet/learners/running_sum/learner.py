@@ -1,9 +1,9 @@
-"""A private running sum: after every person, the total so far, without giving any of them away.
+"""A private running sum, released again and again: the public class `RunningSum`.
 
 Guarantee   docs/guarantees/sums.md
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
@@ -13,36 +13,37 @@ from discreet.feedback import one_row
 from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.constructor import constructor
 from discreet.learners.running_sum.prefixes import Prefixes
-from discreet.learners.running_sum.settings import RunningSumSettings as RunningSumSettings
+from discreet.learners.running_sum.settings import RunningSumSettings
+from discreet.learners.segmented import SegmentedTotal
 
 
 class RunningSum(Learner):
-    """The sum of everyone's vectors so far, released again and again.
+    """Release the noisy sum of all people's vectors so far, after every person or block.
 
-    Each person adds one vector. After each (or each `block`), the noisy total is published. The
-    noise grows only with the logarithm of the number of releases, because each release reuses the
-    noise of those before.
+    Each person adds one vector. The noise grows only with the logarithm of the number of releases,
+    because each release reuses the noise of those before.
 
     Guarantee: docs/guarantees/sums.md, Theorems 2 and 3.
 
-    Runtime: one or two exact noise vectors a release; state of at most 17 vectors, whatever the
+    Runtime: one or two exact noise vectors per release; state of at most 17 vectors, whatever the
     horizon.
 
     Parameters
     ----------
     dimension
-        How many numbers a person adds.
+        Length of a person's vector.
     horizon
-        How many people there will be; None if nobody knows (somewhat more noise).
+        Number of people; None if it is unknown (somewhat more noise).
     privacy
-        What is asked for; `delta=0` gives the pure guarantee and much more noise.
+        The guarantee, a `Privacy`; `delta=0` gives a pure guarantee and much more noise.
     bound, norm
-        The most one person may add, in the l₁, l₂ (default) or l_∞ norm (1, 2, "inf"). More is
-        clipped.
+        Largest length of a person's vector, in the l₁, l₂ (default) or l_∞ norm (1, 2, "inf").
+        Longer vectors are clipped.
     nonnegative
-        Negative entries count as zero; saves noise: a factor √2, or 2 for single numbers.
+        Whether negative entries are clipped to zero. This reduces the noise by a factor √2, or 2
+        for single numbers.
     block
-        Release after every so many people only.
+        Number of people between two releases.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -50,7 +51,9 @@ class RunningSum(Learner):
     --------
     >>> from discreet import Privacy, RunningSum
     >>> both = Privacy(1.0, 1e-6)
-    >>> clicks = RunningSum(dimension=1, horizon=1000, privacy=both, bound=1.0, nonnegative=True, seed=1)
+    >>> clicks = RunningSum(
+    ...     dimension=1, horizon=1000, privacy=both, bound=1.0, nonnegative=True, seed=1
+    ... )
     >>> for person in range(1000):
     ...     total = clicks.add([1.0])
     >>> total.round(1), round(clicks.standard_deviation, 1)
@@ -59,8 +62,9 @@ class RunningSum(Learner):
     References
     ----------
     Dwork, Naor, Pitassi, Rothblum (2010), "Differential Privacy under Continual Observation".
-    Fichtenberger, Henzinger, Upadhyay (2023), "Constant Matters". Dvijotham et al. (2024),
-    "Efficient and Near-Optimal Noise Generation for Streaming Differential Privacy".
+    Fichtenberger, Henzinger, Upadhyay (2023), "Constant Matters".
+    Dvijotham et al. (2024), "Efficient and Near-Optimal Noise Generation for Streaming Differential
+    Privacy".
     """
 
     settings_type = RunningSumSettings
@@ -88,8 +92,18 @@ class RunningSum(Learner):
         """Each argument is a field of `RunningSumSettings`, but for `journal` and `checkpoint`."""
 
     @guarded
-    def add(self, vector: Any, *, person: Any = None) -> Floats:
-        """Add one person's vector and get the newest total: `open`, `close` and `turn` in one."""
+    def add(self, vector: object, *, person: object = None) -> Floats:
+        """Add one person's vector and return the newest total.
+
+        This is `open`, `close` and `release_if_due` in one call.
+
+        Parameters
+        ----------
+        vector
+            `dimension` numbers.
+        person
+            As for `open`.
+        """
         name = name_of(person, keyed=self._keyed)
         row = one_row(vector, self.settings.dimension)[0]  # refused before the clock ticks
         ticket = self._rounds.open(EMPTY_REQUEST, name)
@@ -105,10 +119,6 @@ class RunningSum(Learner):
 
     @property
     def standard_deviation(self) -> float:
-        """How far each coordinate of the newest total is from the truth, typically: the same for
-        any data.
-        """
-        deviation: float = self._engine.view.learning.problem.total.standard_deviation(
-            self.releases
-        )
-        return deviation
+        """Standard deviation of the noise of each coordinate of the newest total."""
+        total: SegmentedTotal = self._engine.view.learning.problem.total
+        return total.standard_deviation(self.releases)

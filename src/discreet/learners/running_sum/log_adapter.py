@@ -1,4 +1,4 @@
-"""What a log says to a running sum: what a person adds, one column a number."""
+"""Rows of a log as feedback of `RunningSum`: one person's vector per row, one column per number."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,10 +8,10 @@ from discreet.learners.running_sum.settings import RunningSumSettings
 
 
 class RunningSumLogAdapter(NumbersLogAdapter):
-    """Rows of a log as vectors; totals are named by their columns."""
+    """Log adapter of `RunningSum`: rows as vectors; totals are named by their columns."""
 
     settings_type = RunningSumSettings
     size = "dimension"
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
         return {"total": dict(zip(columns, decision["total"], strict=True))}

@@ -1,11 +1,10 @@
-"""Prefixes of one running sum; without a horizon, of sums that start afresh in doubling segments.
+"""Prefixes of one running sum; without a horizon, of one sum per segment of doubling length.
 
 Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 """
 
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -26,20 +25,20 @@ from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
 
 SUM = "sum"
-"""Name of what a block adds up."""
+"""Name of the aggregate of a block."""
 
 FIRST_SEGMENT = 256
-"""Releases of the first segment without a horizon; each next one has twice as many."""
+"""Releases of the first segment, without a horizon; each next segment has twice as many."""
 
 
 class PrefixView(View[SegmentedState]):
-    """A block of vectors; the newest total is decided on."""
+    """View of a block of vectors; the decision is the newest total."""
 
     problem: "Prefixes"
 
     @property
     def rows(self) -> Rows:
-        """What this block adds up."""
+        """The aggregator of this block."""
         return self.problem.total.aggregator(self.index)
 
     def layout(self) -> tuple[SegmentedState, State]:
@@ -62,16 +61,16 @@ class PrefixView(View[SegmentedState]):
     ) -> tuple[SegmentedState, State]:
         return self.problem.total.next(self.public, hidden, block[SUM], door)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return {"total": self.public.total.tolist()}
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         deviation = self.problem.total.standard_deviation(self.index)
         return Scores(self.public.total.copy(), np.full(self.problem.settings.dimension, deviation))
 
 
 class Prefixes(Problem):
-    """The running totals of everyone's vectors."""
+    """Mode that releases running totals of all people's vectors."""
 
     proof = "sums.md"
     words = Wording(seen="every total", results="totals")
@@ -82,19 +81,23 @@ class Prefixes(Problem):
 
     @cached_property
     def total(self) -> SegmentedTotal:
+        """The running total of vectors."""
         settings = self.settings
-        horizon, block = settings.horizon, settings.block
-        schedule = (
-            Segments(FIRST_SEGMENT * block, block)
-            if horizon is None
-            else EqualBlocks(horizon, block)
-        )
         rows = Rows((settings.dimension,), settings.bound, settings.norm, settings.nonnegative)
-        return SegmentedTotal(rows, schedule, settings.privacy, block, settings.mode)
+        return SegmentedTotal(rows, self._schedule, settings.privacy, settings.block, settings.mode)
+
+    @property
+    def _schedule(self) -> EqualBlocks | Segments:
+        horizon = self.settings.horizon
+        block = self.settings.block
+        if horizon is None:
+            return Segments(FIRST_SEGMENT * block, block)
+        return EqualBlocks(horizon, block)
 
     @cached_property
     def plan(self) -> Plan:
-        total, first = self.total, self.total.sum_of(0)
+        total = self.total
+        first = total.sum_of(0)
         grid = first.aggregator.grid
         facts = {
             "method": first.name,

@@ -1,4 +1,4 @@
-"""The public settings of a running sum."""
+"""The public settings of `RunningSum`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from discreet.engine.settings import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class RunningSumSettings(Settings):
-    """What `RunningSum` is made with: its parameters, as public data."""
+    """Settings of `RunningSum`: its parameters as public data."""
 
     dimension: int
     bound: float
@@ -20,8 +20,9 @@ class RunningSumSettings(Settings):
     block: int = 1
 
     removed: ClassVar[Mapping[str, str]] = {
-        "method": "leave it out, the mechanism with the least noise is taken; facts['method'] "
-        "names it"
+        "method": (
+            "leave it out, the mechanism with the least noise is taken; facts['method'] names it"
+        )
     }
 
     def __post_init__(self) -> None:

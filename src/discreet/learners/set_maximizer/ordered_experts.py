@@ -133,10 +133,10 @@ class ExpertsView(PreferenceView[Public]):
         gains = self.problem.gains
         for first in range(0, len(answers.people), CHUNK):
             part = slice(first, first + CHUNK)
-            numbers = self.weighted(answers.people[part], answers.slates[part])
+            numbers = self._weighted(answers.people[part], answers.slates[part])
             gains.aggregator.add(gains.of(block), numbers)
 
-    def weighted(self, people: People, slates: Integers) -> Floats:
+    def _weighted(self, people: People, slates: Integers) -> Floats:
         """Return the numbers that visitors add: weighted gains per slot and item, and values.
 
         Gains and values are those on each visitor's own slate.

@@ -1,4 +1,4 @@
-"""Which set of items costs least, visitor after visitor: one file a way of learning."""
+"""Online minimisation of submodular costs: one file or folder per mode."""
 
 from discreet.learners.set_minimizer.learner import SetMinimizer
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings

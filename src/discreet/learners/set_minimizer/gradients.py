@@ -1,17 +1,16 @@
-"""Full information: one running total of everyone's subgradients, and the regularised leader on the
-cube.
+"""Full information: a running total of subgradients, and the regularised leader on the cube.
 
-A visitor's cost function gives a subgradient of its Lovász extension at the current point: what
-each item adds along the chain. It is scaled to a length of at most `clip` times the bound (pure
-guarantees: `pure_clip`, in l₁) and added up. After each block the noisy total is released, and the
-next point follows from it. Each round plays the set above a threshold that is a public coin, so the
-expected cost is the extension's value.
+A visitor's cost function gives a subgradient of its Lovász extension at the current point: the
+marginal cost of each item along the chain. It is clipped to a length of `clip` times the bound
+(pure guarantees: `pure_clip`, in l₁) and aggregated. After each block the noisy total is released,
+and the next point follows from it. Each round plays the items above a threshold, a public coin, so
+the expected cost is the value of the extension.
 
 A submodular f in [−M, M] has a subgradient of length at most 2√2·M (l₁: 4·M); most are far shorter.
-A shorter clip than that only weighs long ones less, and lowers the noise in proportion.
+A shorter clip gives less weight to long ones only, and lowers the noise in proportion.
 
 Guarantee   docs/guarantees/costs.md, Theorem 1
-Runtime     O(n + numbers in a row) a visitor, a callable is asked n + 1 times; memory O(n)
+Runtime     O(n + numbers in a row) per visitor, n + 1 calls of a callable; memory O(n)
 References  Hazan, Kale (2012), "Online Submodular Minimization"
             Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
@@ -46,7 +45,7 @@ from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
 
 CHUNK = 1024
-"""Number of people whose subgradients are held at once."""
+"""Number of people whose subgradients are in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,10 @@ class Tuning:
     pure_clip: float = 2.0
     """Longest subgradient, in units of the bound, in l₁ for pure noise (benchmarks/minimize.py)."""
     noisy: float = 0.4
-    """If noise is more than this share of what gradients can add up to, steps of totals tell
-    nothing:
-    the bound takes their place (benchmarks/ways.py)."""
+    """Largest share of noise in totals that leaves the mode "gradients" (benchmarks/ways.py).
+
+    If noise exceeds this share of the largest possible total, the steps of totals are mostly
+    noise, and the mode "bound" regularises by the bound on gradients instead."""
 
 
 TUNED = Tuning()
@@ -71,7 +71,7 @@ TUNED = Tuning()
 
 @dataclass(frozen=True)
 class RowCosts:
-    """Visitors bring rows of numbers for a family of cost functions."""
+    """Cost functions given as rows of numbers for a family."""
 
     family: CostFunctions
     items: int
@@ -81,7 +81,7 @@ class RowCosts:
         return np.zeros(self.family.width(self.items))
 
     def read(self, batch: Batch) -> Floats:
-        """Return one row per visitor, every number in its range."""
+        """Return one row per visitor, with every number clipped to its range."""
         return as_people(batch, self.family, self.items)
 
     def along(self, people: Floats, order: Integers) -> Floats:
@@ -91,18 +91,18 @@ class RowCosts:
 
 @dataclass(frozen=True)
 class CallableCosts:
-    """Visitors bring callables."""
+    """Cost functions given as callables."""
 
     items: int
     bound: float
-    """Costs are clipped to it."""
+    """Largest absolute cost; larger ones are clipped."""
 
     def blank(self) -> Any:
         """Return the callable of a visitor to whom every set costs nothing."""
         return _free
 
     def read(self, batch: Batch) -> list[SetFunction | None]:
-        """Return one callable per visitor; None for one who brought something else."""
+        """Return one callable per visitor; None if the visitor brought something else."""
         return as_callables(batch)
 
     def along(self, people: list[SetFunction | None], order: Integers) -> Floats:
@@ -110,11 +110,15 @@ class CallableCosts:
         nothing = np.zeros(self.items)
         with reading():
             return np.array(
-                [nothing if one is None else one.along(order, self.bound) for one in people]
+                [
+                    nothing if person is None else person.along(order, self.bound)
+                    for person in people
+                ]
             )
 
 
 def _free(chosen: Integers) -> float:
+    """Return the cost 0 for any set."""
     return 0.0
 
 
@@ -123,28 +127,28 @@ def _free(chosen: Integers) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """All that releases have produced."""
+    """Public state: the total of subgradients, and the point that the leader derived from it."""
 
     gradient: State
-    """What the running total of subgradients publishes."""
+    """Public state of the running total of subgradients."""
     memory: LeaderMemory
     variance: float
     """Variance of each number of the newest total."""
 
     @property
     def point(self) -> Floats:
-        """How likely each item is to be chosen."""
+        """Probability that each item is chosen."""
         return self.memory.point
 
 
 class GradientView(CubeView[Public]):
-    """A block of one point."""
+    """View of a block, in which the point of the cube stays the same."""
 
     problem: "Gradients"
 
     @cached_property
     def order(self) -> Integers:
-        """The chain: items from the most likely to the least."""
+        """The chain: items by descending probability."""
         return chain(self.public.point)
 
     def aggregators(self) -> dict[str, Aggregator]:
@@ -152,12 +156,12 @@ class GradientView(CubeView[Public]):
         return {gradient.name: gradient.aggregator}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
-        """One set per row, in ascending order, filled up with −1; without what is unavailable.
+        """Return one set per row, in ascending order, padded with −1, without unavailable items.
 
-        A set holds the items that are likelier than the round's public coin.
+        A set holds the items whose probability exceeds the round's public coin.
         """
         sizes = threshold_sizes(self.public.point, self.coins.uniform(rounds))
-        if len(rounds) == 1:  # what one visitor waits for
+        if len(rounds) == 1:  # faster, for a visitor who waits
             sets = one_set(np.sort(self.order[: int(sizes[0])]), self.problem.settings.items)
         else:
             sets = padded_sets(self.order, sizes)
@@ -184,10 +188,10 @@ class GradientView(CubeView[Public]):
         )
         return Public(total.public, memory, total.variance), total.hidden
 
-    def scores(self, context: Any) -> Scores:
-        """Return what each item saves in all, on top of those before it in the chain.
+    def scores(self, context: object) -> Scores:
+        """Return the total saving of each item on top of those before it in the chain.
 
-        That is its total of subgradients, with the sign turned.
+        That is the negated total of its subgradients.
         """
         total = self.public.memory.total
         return Scores(-total, np.full(len(total), np.sqrt(self.public.variance)))
@@ -197,7 +201,7 @@ class GradientView(CubeView[Public]):
 
 
 class Gradients(CubeMode):
-    """Sets from a running total of subgradients; for whole cost functions."""
+    """Mode for whole cost functions: sets from a running total of subgradients."""
 
     @classmethod
     def serves(cls, settings: SetMinimizerSettings) -> bool:
@@ -206,11 +210,10 @@ class Gradients(CubeMode):
     def check(self) -> None:
         if self.settings.stream == "iid":
             raise ConfigError(
-                "stream='iid' is for bandit feedback: with whole cost functions every stream is "
-                "learned alike"
+                "stream='iid' is for bandit feedback: with whole cost functions leave it out"
             )
         if self.settings.explore != "auto":
-            raise ConfigError("explore is for bandit feedback: leave it as it is")
+            raise ConfigError("explore is for bandit feedback: leave it out")
 
     @property
     def assumes(self) -> str:
@@ -222,7 +225,7 @@ class Gradients(CubeMode):
 
     @cached_property
     def costs(self) -> RowCosts | CallableCosts:
-        """What visitors bring."""
+        """Reader of the cost functions that visitors bring."""
         settings = self.settings
         if settings.functions is None:
             return CallableCosts(settings.items, settings.bound)
@@ -235,20 +238,19 @@ class Gradients(CubeMode):
 
     @cached_property
     def gradient(self) -> RunningTotal[Rows]:
-        """The total with less noise: l₁ clips for (ε, 0) or, if a δ is granted, l₂ clips for (ε,
-        δ).
-        """
-        pure = self._total(norm=1, usual=TUNED.pure_clip, pure=True)
+        """The running total with less noise: pure with l₁ clips, or (ε, δ) with l₂ clips."""
+        pure = self._total(norm=1, clip=TUNED.pure_clip, pure=True)
         if self.settings.privacy.pure:
             return pure
-        usual = self._total(norm=2, usual=TUNED.clip, pure=False)
-        return min(usual, pure, key=lambda total: total.usual_noise)
+        approximate = self._total(norm=2, clip=TUNED.clip, pure=False)
+        return min(approximate, pure, key=lambda total: total.usual_noise)
 
-    def _total(self, *, norm: int, usual: float, pure: bool) -> RunningTotal[Rows]:
+    def _total(self, *, norm: int, clip: float, pure: bool) -> RunningTotal[Rows]:
+        """Return the running total of subgradients clipped to `clip` times the bound."""
         settings = self.settings
         block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
         schedule = EqualBlocks(settings.rounds, block, last=False)
-        rows = Rows((settings.items,), settings.bound * usual, norm)
+        rows = Rows((settings.items,), settings.bound * clip, norm)
         return RunningTotal(
             "gradient", rows, schedule, settings.privacy, people=schedule.block, pure=pure
         )
@@ -256,14 +258,14 @@ class Gradients(CubeMode):
     @cached_property
     def leader(self) -> Leader:
         """The regularised leader on the cube."""
-        # T/B blocks of B visitors, ‖G_r‖ at most B · length.
+        # T/B blocks of B visitors; each block's total has length at most B · clip.
         block = min(self.gradient.people, self.settings.rounds)
         most = self.settings.rounds * block * self.gradient.wanted.bound**2
         noise = self.settings.items * (self.gradient.noise * self.gradient.wanted.bound) ** 2
-        # Only a stiffness known in advance has a bound against streams that react.
-        is_asked_for = self.settings.mode == "bound" or self.settings.stream == "adversarial"
-        is_stiff = is_asked_for or noise > TUNED.noisy * most
-        return Leader(Box(self.settings.items, 0.0, 1.0), most if is_stiff else None)
+        # Only a regularisation fixed in advance has a bound against streams that react.
+        is_required = self.settings.mode == "bound" or self.settings.stream == "adversarial"
+        is_fixed = is_required or noise > TUNED.noisy * most
+        return Leader(Box(self.settings.items, 0.0, 1.0), most if is_fixed else None)
 
     @cached_property
     def plan(self) -> Plan:

@@ -1,6 +1,6 @@
-"""Which set of items costs least, visitor after visitor.
+"""Private online submodular minimisation: the public class `SetMinimizer`.
 
-This file says what the learner is; how it learns is in the files beside it, one a mode.
+The modes are in the files beside this one.
 
 Guarantee   docs/guarantees/costs.md
 """
@@ -23,56 +23,55 @@ from discreet.learners.streams import Stream
 
 
 class SetMinimizer(Learner):
-    """Choose the set of least cost, round after round, without giving any visitor away.
+    """Choose a set of least cost for each visitor, with differential privacy for the visitors.
 
-    Which optional checks to switch off, which complements to bundle, which pixels belong together:
-    every visitor has a submodular cost of any set, possibly negative, and the set is chosen before
-    it is seen. Nothing about the size of the set is fixed.
+    Examples are which optional checks to switch off, which complements to bundle, and which pixels
+    belong together. Every visitor has a submodular cost of any set, possibly negative, and the set
+    is chosen before the cost is seen. The size of the set is not fixed.
 
     Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed
     set, for submodular costs.
 
-    Masks (`available`) must be public: what is in stock, what the law allows at this hour. Never a
-    mask that depends on the visitor or on earlier answers: the counts that masks change are not
+    Masks (`available`) must be public: what is in stock, or what the law allows at this hour. A
+    mask must never depend on the visitor or on earlier answers, because mask counts are not
     protected.
 
-    Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls of a
+    Runtime: O(items + numbers in a row) per visitor with a built-in function, items + 1 calls of a
     callable.
 
     Parameters
     ----------
     items
-        How many there are, or their labels: with labels sets are lists of labels.
+        Number of items, or their labels; with labels, sets are lists of labels.
     horizon
-        How many visitors.
+        Number of visitors.
     privacy
-        What is asked for; with `delta=0` the guarantee is pure and costs much more value.
+        The guarantee, a `Privacy`; with `delta=0` it is pure and costs much more value.
     feedback
         What `observe` takes. "full": a row for `function`, or a callable on integer arrays.
-        "bandit": the cost of the set that was chosen, a number.
+        "bandit": the cost of the chosen set, a number.
     function
-        What a row means: a family of discreet.functions such as `MinusModular(GraphCut(edges))`.
-        None: visitors bring callables (`discreet.functions.check_set_function(f, items,
-        monotone=False)` tries whether one is submodular).
+        The meaning of a row: a family of discreet.functions such as
+        `MinusModular(GraphCut(edges))`. None: visitors bring callables
+        (`discreet.functions.check_set_function(f, items, monotone=False)` tests whether one is
+        submodular).
     bound
-        Costs lie between −bound and bound: callables and numbers are clipped to it, and everyone's
-        influence is limited accordingly.
+        Largest absolute cost: costs are clipped to the interval from −bound to bound.
     stream
         What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few
         times or alternate. "iid", for bandit feedback: visitors are alike over time; most trials
         come early. Neither holds against a stream that reacts to sets or is timed to the blocks.
-        "adversarial", for whole costs: whoever makes the stream may have seen every set before this
-        visitor's. docs/streams.md has what each keeps.
+        "adversarial", for whole costs: an adversary may have seen every set before this visitor's.
+        docs/streams.md lists the value that each retains.
     explore
-        Bandit: the largest share of visitors who may meet a trial, a set other than the one
-        believed to be cheapest; "auto" sets no limit and balances trials against what they may
-        find.
+        Bandit: largest share of visitors with a trial, a set other than the incumbent. "auto" sets
+        no limit and balances the cost of trials against their expected improvement.
     block
-        How many visitors meet the same point; for bandit feedback, the length of the first block
+        Number of visitors between two releases; for bandit feedback, the length of the first block
         after the screening.
     report
-        Bandit: the share of the budget, up to ½, that pays for `report()`: the mean cost of the
-        sets that each block's visitors were given.
+        Bandit: share of the budget, up to ½, that pays for `report()`: the mean cost of the chosen
+        sets per block.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -86,7 +85,7 @@ class SetMinimizer(Learner):
     >>> both = Privacy(1.0, 1e-6)
     >>> shop = SetMinimizer(items, horizon=4000, privacy=both, function=together, seed=1)
     >>> moods = np.random.default_rng(0).random((4000, 6))
-    >>> bundles = shop.replay(moods * [0.3, 0.3, 0.4, 0.0, -0.3, 0.0])    # two cuts, then four benefits
+    >>> bundles = shop.replay(moods * [0.3, 0.3, 0.4, 0.0, -0.3, 0.0])   # cuts, then benefits
     >>> shop.act()
     ['phone', 'case']
 
@@ -104,8 +103,9 @@ class SetMinimizer(Learner):
 
     settings_type = SetMinimizerSettings
     modes: ClassVar[Modes] = {
-        "gradients": Gradients,  # whole cost functions; as stiff as released totals call for
-        # the same, as stiff as the worst stream might call for: where noise is large
+        # Whole cost functions, with a regularisation that adapts to released totals:
+        "gradients": Gradients,
+        # Whole cost functions, with a regularisation for the worst stream, if noise is large:
         "bound": Gradients,
         "pairs": PairwiseSearch,  # the cost of the chosen set alone
     }
@@ -128,24 +128,30 @@ class SetMinimizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `SetMinimizerSettings`, but for `journal` and
-        `checkpoint`.
-        """
+        """Arguments are fields of `SetMinimizerSettings`, but for `journal` and `checkpoint`."""
 
     @property
     def point(self) -> Floats:
-        """How likely each item is to be chosen: the newest released point of the cube."""
+        """Probability that each item is chosen: the newest released point of the cube."""
         point: Floats = self._engine.view.learning.public.point
         return point.copy()
 
-    def replay(self, rows: Any, *, persons: Any = None) -> Any:
-        """Feed a log of cost functions and give each visitor's set.
+    def replay(self, rows: object, *, persons: object = None) -> Any:
+        """Feed a log of cost functions, and return the set of each visitor.
 
-        With labels a list of lists; without, one row of numbers per visitor, filled up with −1.
+        Sets are a list of lists of labels; without labels, one row of numbers per visitor, padded
+        with −1.
+
+        Parameters
+        ----------
+        rows
+            One cost function per visitor: a row for `function`, or a callable.
+        persons
+            As for `open_many`.
         """
         if self.settings.feedback != "full":
             raise StateError(
-                "replay needs feedback='full': the cost depends on what was chosen; "
+                "replay needs feedback='full', because costs depend on the chosen set: "
                 "use open_many and close_many"
             )
         return super().replay(rows, persons=persons)

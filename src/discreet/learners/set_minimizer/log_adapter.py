@@ -1,14 +1,13 @@
-"""What a log says to a set minimiser: cost functions, or costs of the chosen sets.
+"""Rows of a log as feedback of `SetMinimizer`: cost functions, or costs of the chosen sets.
 
-* `feedback = "full"`: one column for each number of a row, named by its item if there are as many, by
-  `columns`, or in order;
-* "bandit": `slate` (the chosen set, separated by spaces in any order, or a JSON list) and `cost`. A row
-  counts if its set is the one that was decided; `slates = "decided"` says that the log has what
-  this run decided, since a log of another policy would teach nothing.
+* `feedback = "full"`: one column per number of a row: those named by `columns`; else by the items'
+  labels if there are as many; else all columns in order.
+* "bandit": `slate` (the chosen set, separated by spaces in any order, or a JSON list) and `cost`. A
+  row counts if its set is the one that was decided. `slates = "decided"` declares that the log
+  holds this run's own decisions, since a log of another policy would teach nothing.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 
 
 class SetMinimizerLogAdapter(LogAdapter):
-    """Rows of a log as cost functions, or as costs of the chosen sets."""
+    """Log adapter of `SetMinimizer`: rows as cost functions, or as costs of the chosen sets."""
 
     settings_type = SetMinimizerSettings
     settings: SetMinimizerSettings
@@ -50,7 +49,7 @@ class SetMinimizerLogAdapter(LogAdapter):
             names = [str(label) for label in settings.labels]
         return row_columns(header, width, names)
 
-    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> np.ndarray:
         settings = self.settings
         if settings.feedback == "full":
             return rows.numbers(columns)

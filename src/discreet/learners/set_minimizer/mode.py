@@ -1,9 +1,7 @@
-"""What the modes of `SetMinimizer` share: sets as decisions, and how likely each item is to be
-in.
-"""
+"""Base classes of the modes of `SetMinimizer`: sets as decisions, from a point of the cube."""
 
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -16,18 +14,18 @@ from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 
 
 class Pointed(Protocol):
-    """Public state that leads to a point of the cube."""
+    """Public state with a point of the cube."""
 
     @property
     def point(self) -> Floats:
-        """How likely each item is to be chosen."""
+        """Probability that each item is chosen."""
 
 
 Published = TypeVar("Published", bound=Pointed)
 
 
 class CubeMode(Problem):
-    """A way of learning which set costs least."""
+    """Base class of the modes of `SetMinimizer`."""
 
     proof = "costs.md"
     settings: SetMinimizerSettings
@@ -46,12 +44,12 @@ class CubeMode(Problem):
 
     @cached_property
     def labels(self) -> Labels | None:
-        """How sets are told in labels; None if items are numbers."""
+        """Translation of sets into labels; None if items are numbers."""
         return None if self.settings.labels is None else Labels(self.settings.labels, "set")
 
 
 class CubeView(View[Published]):
-    """A block whose sets follow from a point of the cube."""
+    """View of a block whose sets follow from a point of the cube."""
 
     problem: CubeMode
 
@@ -63,7 +61,7 @@ class CubeView(View[Published]):
     def labels(self) -> Labels | None:
         return self.problem.labels
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return {"chances": dict(zip(self.names(), self.public.point.tolist(), strict=True))}
 
 
@@ -71,7 +69,7 @@ class CubeView(View[Published]):
 
 
 def one_set(chosen: Integers, items: int) -> Integers:
-    """Return a table with one set, filled up with −1.
+    """Return a table with one set, padded with −1.
 
     >>> one_set(np.array([1, 2]), 4)
     array([[ 1,  2, -1, -1]])
@@ -82,7 +80,7 @@ def one_set(chosen: Integers, items: int) -> Integers:
 
 
 def available_sets(sets: Integers, available: Mask | None) -> Integers:
-    """Return these sets without the items that are unavailable, filled up with −1.
+    """Return these sets without unavailable items, padded with −1.
 
     >>> available_sets(np.array([[0, 2], [1, -1]]), np.array([False, True, True]))
     array([[ 2, -1],
@@ -91,11 +89,11 @@ def available_sets(sets: Integers, available: Mask | None) -> Integers:
     if available is None:
         return sets
     items = available.shape[-1]
-    if len(sets) == 1:  # what one visitor waits for
+    if len(sets) == 1:  # faster, for a visitor who waits
         chosen = sets[0][sets[0] >= 0]
         return one_set(chosen[available.reshape(-1)[chosen]], items)
     masks = np.broadcast_to(available, (len(sets), items))
-    hidden = (sets >= 0) & ~np.take_along_axis(masks, np.maximum(sets, 0), axis=1)
-    largest = np.where(hidden | (sets < 0), items, sets)  # to the end, in order
-    sets = np.sort(largest, axis=1)
+    is_unavailable = (sets >= 0) & ~np.take_along_axis(masks, np.maximum(sets, 0), axis=1)
+    with_last = np.where(is_unavailable | (sets < 0), items, sets)  # these sort to the end
+    sets = np.sort(with_last, axis=1)
     return np.where(sets == items, -1, sets)

@@ -1,4 +1,4 @@
-"""The public settings of a set minimiser."""
+"""The public settings of `SetMinimizer`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 FORCED = {"full": ("auto", "gradients", "bound"), "bandit": ("auto", "pairs")}
 """The modes of each kind of feedback."""
 MOST_ITEMS = 1000
-"""With single costs: a release takes memory for the square of the number of items."""
+"""Largest number of items with bandit feedback: releases need memory for its square."""
 Family = (
     MinusModular
     | GraphCut
@@ -34,7 +34,7 @@ Family = (
 
 @dataclass(frozen=True, kw_only=True)
 class SetMinimizerSettings(ItemSettings):
-    """What `SetMinimizer` is made with: its parameters, as public data."""
+    """Settings of `SetMinimizer`: its parameters as public data."""
 
     feedback: Literal["full", "bandit"] = "full"
     stream: Stream = "drifting"
@@ -46,8 +46,10 @@ class SetMinimizerSettings(ItemSettings):
     removed: ClassVar[Mapping[str, str]] = {
         "expert": "leave it out, feedback decides; facts['method'] says how the learner learns",
         "regulariser": "leave it out, it follows from the noise of the plan",
-        "clip": "leave it out, subgradients are clipped at the measured default; bound is what "
-        "costs can be",
+        "clip": (
+            "leave it out, subgradients are clipped at the measured default; bound is the largest "
+            "cost"
+        ),
     }
 
     def __post_init__(self) -> None:
@@ -69,7 +71,7 @@ class SetMinimizerSettings(ItemSettings):
             )
         if self.feedback == "bandit" and self.items > MOST_ITEMS:
             raise ConfigError(
-                f"single costs are learned of at most {MOST_ITEMS} items, got {self.items}: "
+                f"bandit feedback takes at most {MOST_ITEMS} items, got {self.items}: "
                 "choose among fewer, or bring whole cost functions (feedback='full')"
             )
         if self.block != "auto":

@@ -1,6 +1,4 @@
-"""Least-cost sets from single costs: a belief about items and pairs, and trials near the
-cheapest set.
-"""
+"""Bayesian search for the cheapest set around an incumbent, from the costs of played sets alone."""
 
 from discreet.learners.set_minimizer.pairwise_search.mode import PairwiseSearch
 

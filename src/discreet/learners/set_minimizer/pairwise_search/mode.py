@@ -1,24 +1,22 @@
-"""Bandit: a belief about items and pairs of them, and priced trials near the set that seems
-cheapest.
+"""Bandit feedback: Bayesian search around an incumbent set, with a posterior over items and pairs.
 
-    trials      random sets in the screening; then the anchor, and sets near it     trials.py
-    settled     the anchor; nobody is read                                          trials.py
+    trials      random sets in the screening; then the incumbent and sets near it    trials.py
+    settled     the incumbent; nobody is read                                        trials.py
 
-Only the cost of the set that was played comes back. A screening tries random sets; then most rounds
-of a block play the anchor, the set of least believed cost, and some try sets near it: as many, and
-as often, as the chance of finding a cheaper one is worth (planner.py). After each block every set's
-sum of costs is released, the anchor's too, and the belief is brought up to date (belief.py).
+Only the cost of the played set is observed. A screening tries random sets. Then most rounds of a
+block play the incumbent, the set of least posterior mean cost, and some try sets near it: as many,
+and as often, as the expected improvement is worth (planner.py). After each block the sum of costs
+of every set is released, the incumbent's too, and the posterior is updated (posterior.py).
 
 Each visitor is in one block and one public cell of it, and moves its sum by at most 2M: pure noise
-for the whole ε. `stream="drifting"`: old trials fade, blocks stay short, and where the anchor costs
-something else than was believed, they fade at once.
+for the whole ε. With `stream="drifting"` old trials fade and blocks stay short; if the incumbent's
+cost differs from its posterior mean by more than chance, old trials fade at once.
 
-With a `report`, a share of ε pays for what each block's visitors cost, those with masks included.
-In the last block nothing is tried and nobody is read; only a report reads it too, for its share of
-ε.
+With a `report`, a share of ε pays for the mean cost of each block's visitors, those with masks
+included. In the last block nothing is tried and nobody is read, except for a report.
 
 Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 2
-Runtime     O(1) a round; a release O(400³ + 400 · n²); memory O(n² + 400 · n), whatever the horizon
+Runtime     O(1) per round; O(400³ + 400 · n²) per release; memory O(n² + 400 · n)
 References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information
             Collection"
 """
@@ -52,7 +50,11 @@ PHASES: dict[type[Any], type[PairsPhase[Any]]] = {TrialsPlan: Trials, SettledPla
 
 
 class PairwiseSearch(CubeMode):
-    """Sets near the one that seems cheapest; the default for the cost of the chosen set alone."""
+    """Mode for bandit feedback: Bayesian search around an incumbent set.
+
+    A Gaussian posterior over the weights of items and pairs predicts the cost of every set; trials
+    of sets near the incumbent are priced by their expected improvement.
+    """
 
     @classmethod
     def serves(cls, settings: SetMinimizerSettings) -> bool:
@@ -60,7 +62,7 @@ class PairwiseSearch(CubeMode):
 
     def check(self) -> None:
         if self.settings.functions is not None:
-            raise ConfigError("bandit feedback is a number: leave function")
+            raise ConfigError("bandit feedback is a number: leave function out")
 
     @property
     def assumes(self) -> str:
@@ -71,18 +73,19 @@ class PairwiseSearch(CubeMode):
 
     @cached_property
     def planner(self) -> Planner:
-        """What plans the next block."""
+        """Planner of the next block."""
         return Planner(self.settings, self.name)
 
     # --- the plan ---------------------------------------------------------------------------------
 
     @cached_property
     def plan(self) -> Plan:
-        settings, screening = self.settings, self.planner.lengths.screening
+        settings = self.settings
+        screening = self.planner.lengths.screening
         first = costs_release(settings, screening.sets).calibrated
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "pairs",
-            "why": "visitors say what the set that was chosen cost, and nothing else",
+            "why": "visitors report the cost of the chosen set only",
             "block": screening.length,
             "explore": screening.length / settings.rounds,
             "noise_in_visitors": first.standard_deviation,
@@ -102,14 +105,14 @@ class PairwiseSearch(CubeMode):
 
     @cached_property
     def reporting(self) -> BlockReporting | None:
-        """How costs are reported; None if nothing is paid for that."""
+        """The report of costs; None if none is paid for."""
         bound = self.settings.bound
         units = Units(low=-bound, high=bound, what="mean cost")
         return BlockReporting.of_settings(self.settings, units)
 
     # --- from one release to the next -------------------------------------------------------------
 
-    def start(self) -> tuple[Any, State]:
+    def start(self) -> tuple[object, State]:
         return started_with(self.reporting, self.planner.first, {})
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:

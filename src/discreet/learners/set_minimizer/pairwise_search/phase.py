@@ -1,7 +1,7 @@
-"""What both phases of the pairs mode have in common: answers, which are costs, and scores."""
+"""Base class of both phases of the pairs mode: answers, which are costs, and scores."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ OwnPlan = TypeVar("OwnPlan", TrialsPlan, SettledPlan)
 
 @dataclass(eq=False, slots=True)
 class Costs:
-    """What the sets of some rounds cost."""
+    """Costs of the sets of some rounds."""
 
     rounds: Integers
     request: Request
@@ -32,13 +32,13 @@ class Costs:
 
     @property
     def earned(self) -> Floats:
-        """What a report adds up: the costs, of rounds that masks changed too."""
+        """Numbers that a report adds up: the costs, those of rounds changed by masks included."""
         return self.costs
 
 
 @dataclass(frozen=True, eq=False)
 class PairsPhase(CubeView[Public], Generic[OwnPlan]):
-    """A block of the pairs mode."""
+    """View of a block of the pairs mode."""
 
     problem: "PairwiseSearch"
     plan: OwnPlan
@@ -61,16 +61,17 @@ class PairsPhase(CubeView[Public], Generic[OwnPlan]):
     def read(self, batch: Batch) -> Costs:
         return Costs(batch.rounds, batch.request, as_numbers(batch))
 
-    def scores(self, context: Any) -> Scores:
-        """Return what each item saves beside the rest of the anchor.
+    def scores(self, context: object) -> Scores:
+        """Return the saving of each item, given the rest of the incumbent.
 
-        That is the cost without it, less the cost with it.
+        That is the posterior mean cost without the item, minus the cost with it.
         """
-        posterior, incumbent = self.public.posterior, self.plan.incumbent
+        posterior = self.public.posterior
+        incumbent = self.plan.incumbent
         if posterior.is_empty:
             return Scores(np.zeros(posterior.items), np.full(posterior.items, 1.0))
         changed = incumbent ^ np.eye(posterior.items, dtype=np.bool_)
-        more = posterior.costs(changed).costs - posterior.costs(incumbent[None]).costs
-        doubt = np.sqrt(posterior.variances_of_differences(changed, incumbent))
+        increase = posterior.costs(changed).costs - posterior.costs(incumbent[None]).costs
+        deviation = np.sqrt(posterior.variances_of_differences(changed, incumbent))
         bound = self.settings.bound
-        return Scores(np.where(incumbent, more, -more) * bound, doubt * bound)
+        return Scores(np.where(incumbent, increase, -increase) * bound, deviation * bound)

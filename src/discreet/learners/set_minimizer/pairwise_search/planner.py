@@ -1,11 +1,11 @@
-"""Which sets the next block tries, and how often: from settings and released values only.
+"""Plan of the next block: the sets to try and the rounds of each, from released values only.
 
     screening     random sets, the same number of rounds each
-    then          blocks that grow: the anchor, and sets near it that are worth trying
-    at the end    a block in which nothing is tried
+    then          growing blocks: the incumbent, and sets near it that are worth trying
+    at the end    a block without trials
 
-The anchor is the set of least believed cost. A candidate is tried as often as the chance of finding
-a cheaper set is worth (discreet/learners/worth_trying.py).
+The incumbent is the set of least posterior mean cost. A candidate is tried in as many rounds as its
+expected improvement is worth (discreet/learners/worth_trying.py).
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.arrays import Mask
 from discreet.engine.coins import Coin
-from discreet.learners.set_minimizer.pairwise_search.posterior import PairBelief
+from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior
 from discreet.learners.set_minimizer.pairwise_search.public import (
     Public,
     SettledPlan,
@@ -35,73 +35,71 @@ PLANS = 2**40
 
 @dataclass(frozen=True)
 class Screening:
-    """Random sets, each in the same number of rounds."""
+    """Size of the screening: random sets, each in the same number of rounds."""
 
     sets: int
     each: int
 
     @property
     def length(self) -> int:
-        """The rounds of the screening."""
+        """Number of rounds of the screening."""
         return self.sets * self.each
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """Rounds of blocks, of the memory, and of what a find is credited with."""
+    """Lengths in rounds: of blocks, of the memory, and of the credit of a discovery."""
 
     screening: Screening
     longest: float
     """Longest block."""
     memory: float
-    """Rounds in which the precision of a trial falls to 1/e of what it was."""
+    """Rounds in which the precision of a trial falls to 1/e."""
     ahead: float
-    """Rounds in which a find pays, at most."""
+    """Largest number of rounds that a discovery is credited with."""
 
 
 @dataclass(frozen=True)
 class Ahead:
-    """What trials are priced for."""
+    """Lengths in rounds that the prices of trials depend on."""
 
     length: int
-    """Rounds of the block."""
+    """The block."""
     later: float
-    """Rounds in which a find pays."""
+    """Rounds that a discovery is credited with."""
     most: float
-    """Rounds of the block that trials may take."""
+    """Largest number of rounds in trials."""
 
 
 @dataclass(frozen=True)
 class Planner:
-    """What follows after each release."""
+    """Planner of blocks: the public state after each release, with the next plan."""
 
     settings: SetMinimizerSettings
     key: bytes
-    """Key of public shuffles, fixed before anyone came."""
+    """Key of public shuffles, fixed before the first round."""
 
     # --- lengths ----------------------------------------------------------------------------------
 
     @cached_property
     def lengths(self) -> Lengths:
-        """The lengths that settings fix."""
-        screening, rounds = self._screening, self.settings.rounds
+        """The lengths that follow from the settings."""
+        screening = self._screening
+        rounds = self.settings.rounds
         if self.settings.stream == "iid":
             return Lengths(screening, TUNED.longest_iid * rounds, float(rounds), float(rounds))
         least = TUNED.memory_of_screening * screening.length
+        least_longest = TUNED.longest_of_screening * screening.length
         return Lengths(
             screening,
-            longest=max(
-                TUNED.longest_drifting * rounds, TUNED.longest_of_screening * screening.length
-            ),
+            longest=max(TUNED.longest_drifting * rounds, least_longest),
             memory=max(rounds / TUNED.memories, least),
             ahead=max(TUNED.ahead * rounds, least),
         )
 
     @property
     def _screening(self) -> Screening:
-        """The screening: fewer sets, then fewer rounds of each, if it is too long for the
-        horizon.
-        """
+        """The screening; for a short horizon with fewer sets, then with fewer rounds of each."""
         most = self._most_screened
         sets = max(TUNED.fewest_sets, TUNED.sets_per_item * self.settings.items)
         each = max(2, round(TUNED.screened_rounds / self.settings.epsilon))
@@ -114,15 +112,16 @@ class Planner:
 
     @property
     def _most_screened(self) -> float:
-        """The most rounds that the screening may take."""
+        """Largest number of rounds of the screening."""
         explore = self.settings.explore
-        share = (
-            TUNED.most_screened if explore == "auto" else TUNED.most_screened_of_explore * explore
-        )
+        if explore == "auto":
+            share = TUNED.most_screened
+        else:
+            share = TUNED.most_screened_of_explore * explore
         return share * self.settings.rounds
 
     def _block_length(self, number: int, left: int) -> int:
-        """Return the rounds of block `number` after the screening, if so many are left."""
+        """Return the length of block `number` after the screening, if `left` rounds remain."""
         first = TUNED.first_block * self.lengths.screening.length
         if self.settings.block != "auto":
             first = self.settings.block
@@ -130,33 +129,31 @@ class Planner:
         return int(max(1, min(grown, self.lengths.longest, left)))
 
     def _is_last(self, length: int, left: int) -> bool:
-        """Return whether so few rounds follow a block of this length that they join it."""
+        """Return whether too few rounds remain after a block of this length for another one."""
         return left - length < TUNED.too_short * length
 
     # --- blocks -----------------------------------------------------------------------------------
 
     @cached_property
     def first(self) -> Public:
-        """What is public before anyone came: the screening, or a block in which nothing is
-        tried.
-        """
-        items, screening = self.settings.items, self.lengths.screening
+        """Public state before the first round: the screening, or a block without trials."""
+        items = self.settings.items
+        screening = self.lengths.screening
         generator = Coin(self.key, 0).generator()
         sets = generator.random((screening.sets, items)) < 0.5
-        sets[:2] = np.array([False, True])[: len(sets), None]  # nothing, everything
+        sets[:2] = np.array([False, True])[: len(sets), None]  # the empty set, all items
         sets = np.unique(sets, axis=0)
         plan = TrialsPlan(sets, np.full(len(sets), screening.each))
-        public = Public(PairBelief.before(items), blocks=0, tried=plan.length, phase=plan)
+        public = Public(PairPosterior.before(items), blocks=0, tried=plan.length, phase=plan)
         if self._is_last(plan.length, self.settings.rounds):
             return replace(public, phase=SettledPlan(plan.incumbent))
         return public
 
-    def next_block(self, public: Public, posterior: PairBelief, start: Start) -> Public:
-        """Return what is public after a block has led to this belief: with the plan of the next
-        one.
-        """
+    def next_block(self, public: Public, posterior: PairPosterior, start: Start) -> Public:
+        """Return the public state with this posterior and the plan of the next block."""
         generator = Coin(self.key, PLANS + start.index).generator()
-        number, left = public.blocks, self.settings.rounds - start.begin
+        number = public.blocks
+        left = self.settings.rounds - start.begin
         if number < TUNED.sized_always or number % TUNED.sized_every == 0:
             posterior = posterior.with_sizes(2 if number == 0 else 1)
         incumbent = self._cheapest(posterior, public.phase.incumbent, generator)
@@ -171,7 +168,7 @@ class Planner:
         return replace(public, tried=public.tried + length - int(plan.counts[0]), phase=plan)
 
     def _trials_left(self, public: Public) -> float:
-        """Return how many more visitors `explore` allows to meet a trial; the screening is one."""
+        """Return the number of rounds that `explore` leaves for trials, after the screening."""
         if self.settings.explore == "auto":
             return inf
         return float(self.settings.explore * self.settings.rounds - public.tried)
@@ -179,58 +176,61 @@ class Planner:
     # --- sets -------------------------------------------------------------------------------------
 
     def _cheapest(
-        self, posterior: PairBelief, incumbent: Mask, generator: np.random.Generator
+        self, posterior: PairPosterior, incumbent: Mask, generator: np.random.Generator
     ) -> Mask:
-        """Return the set of least believed cost: among those tried, and from many starts."""
+        """Return the set of least posterior mean cost: of those tried and of a local search."""
         random = generator.random((TUNED.starts, posterior.items)) < 0.5
         starts = np.concatenate([incumbent[None], random])
-        found = least_sets(posterior.weights(0, generator), starts)
-        near = np.unique(np.concatenate([found, posterior.sets]), axis=0)
-        return np.asarray(near[posterior.costs(near).costs.argmin()])
+        local = least_sets(posterior.weights(0, generator), starts)
+        sets = np.unique(np.concatenate([local, posterior.sets]), axis=0)
+        return np.asarray(sets[posterior.costs(sets).costs.argmin()])
 
     def _candidates(
-        self, posterior: PairBelief, incumbent: Mask, generator: np.random.Generator
+        self, posterior: PairPosterior, incumbent: Mask, generator: np.random.Generator
     ) -> Mask:
-        """Return sets that may be cheaper than the anchor.
+        """Return sets that may be cheaper than the incumbent.
 
-        They are the best of those tried, the anchor with one item changed, sets that are cheapest
-        by a draw of the belief, and sets that are cheapest if one item is forced in or out.
+        They are the best of those tried, the incumbent with one item changed, the cheapest sets of
+        posterior draws, and the cheapest sets with one item forced in or out.
         """
         items = posterior.items
         order = np.argsort(posterior.costs(posterior.sets).costs, kind="stable")
         best = posterior.sets[order[: TUNED.best_kept]]
         changed = incumbent ^ np.eye(items, dtype=np.bool_)
 
-        some = generator.permutation(items)[: TUNED.most_forced]
-        weights = posterior.weights(TUNED.draws + len(some), generator)
+        forced_items = generator.permutation(items)[: TUNED.most_forced]
+        weights = posterior.weights(TUNED.draws + len(forced_items), generator)
         random = generator.random((TUNED.candidate_starts, items)) < 0.5
         starts = np.concatenate([incumbent[None], random])
-        other_side = Forced(some, np.where(incumbent, -1.0, 1.0)[some])
-        forced = self._forced(weights, starts[: TUNED.forced_starts], other_side)
+        flipped = Forced(forced_items, np.where(incumbent, -1.0, 1.0)[forced_items])
+        forced = self._forced(weights, starts[: TUNED.forced_starts], flipped)
         drawn = least_sets(weights.slice(1, 1 + TUNED.draws), starts)
         sets = np.unique(np.concatenate([best, changed, *forced, drawn]), axis=0)
         return np.asarray(sets[(sets != incumbent).any(axis=1)])
 
     def _forced(self, weights: Weights, starts: Mask, forced: Forced) -> list[Mask]:
-        """Return the cheapest sets with one item forced: by posterior means, then by a draw for
-        each item.
+        """Return the cheapest sets with one item forced, by posterior means and by draws.
+
+        The rows of `weights` are the posterior mean, `TUNED.draws` draws for other candidates, and
+        one draw per forced item.
         """
         count = len(forced.items)
-        believed = weights.slice(0, 1).repeated(count)
-        drawn = weights.slice(1 + TUNED.draws, 1 + TUNED.draws + count)
-        return [least_sets(each, starts, forced) for each in (believed, drawn)]
+        first = 1 + TUNED.draws
+        means = weights.slice(0, 1).repeated(count)
+        draws = weights.slice(first, first + count)
+        return [least_sets(means, starts, forced), least_sets(draws, starts, forced)]
 
     def _trials(
-        self, posterior: PairBelief, incumbent: Mask, candidates: Mask, ahead: Ahead
+        self, posterior: PairPosterior, incumbent: Mask, candidates: Mask, ahead: Ahead
     ) -> TrialsPlan:
-        """Return the anchor and the candidates that are worth trying, with the rounds of each."""
-        believed = posterior.costs(candidates)
-        better = posterior.costs(incumbent[None]).costs - believed.costs
-        doubt = believed.own_variances + posterior.variances_of_differences(candidates, incumbent)
+        """Return the plan: the incumbent and the candidates worth trying, with their rounds."""
+        estimates = posterior.costs(candidates)
+        better = posterior.costs(incumbent[None]).costs - estimates.costs
+        doubt = estimates.own_variances + posterior.variances_of_differences(candidates, incumbent)
         largest = min(ahead.length / TUNED.largest_of_block, ahead.most / TUNED.largest_of_trials)
         prices = worth_trying(
             better,
-            np.minimum(better, 0.0),  # a find is no reason to try on while it pays anyway
+            np.minimum(better, 0.0),  # an expected gain alone does not justify a trial
             doubt,
             variance=posterior.variance,
             noise=costs_release(self.settings, 1).calibrated.standard_deviation ** 2,

@@ -1,15 +1,15 @@
-"""What is believed about the cost of sets: items, pairs of them, and something of each set's own.
+"""Gaussian posterior of the costs of sets, with weights of items, of pairs, and a term per set.
 
 In ±1 coding z of a set,
 
     cost(S) = c + Σ_i a_i·z_i + Σ_{i<j} b_ij·z_i·z_j + own(S)
 
-with Gaussian priors of a, b and own, whose sizes are learned from released means (by evidence, with
-floors). It is a Gaussian process: the covariance of two sets' costs follows from z·z' alone, so
-nothing of the size of all pairs is solved for. `own` corrects sets that were tried where costs are
-not quadratic.
+with Gaussian priors of a, b and own, whose standard deviations (sizes) are learned from released
+means, by evidence and with floors. It is a Gaussian process: the covariance of two sets' costs
+follows from z·z' alone, so no system of the size of all pairs is solved. `own`, the set-specific
+term, corrects tried sets if costs are not quadratic.
 
-Runtime     O(sets³ + sets · n²) a release, with at most 400 sets; memory O(sets · n + n²)
+Runtime     O(sets³ + sets · n²) per release, with at most 400 sets; memory O(sets · n + n²)
 """
 
 from dataclasses import dataclass, replace
@@ -23,19 +23,20 @@ from discreet.learners.set_minimizer.pairwise_search.tuning import TUNED
 from discreet.learners.set_minimizer.pairwise_search.weights import Weights
 
 LEAST_PRECISION = 1e-9
-LEAST_DOUBT = 1e-12
-"""Variances of the belief are never taken to be smaller: rounding may make them negative."""
-LEAST_BETTER = 1e-6
-"""Sizes change only where that raises the log-likelihood by more than this."""
+"""Least precision of a tried set's mean, however old it is."""
+LEAST_VARIANCE = 1e-12
+"""Least posterior variance: rounding may make variances negative."""
+LEAST_INCREASE = 1e-6
+"""Least increase of the log-likelihood for which sizes change."""
 
 
 @dataclass(frozen=True, eq=False)
 class TriedSets:
-    """Sets that were tried in a block, and what was released of them."""
+    """Sets that were tried in a block, with the released sums of their costs."""
 
     sets: Mask
     counts: Floats
-    """Rounds of each set that were read."""
+    """Number of rounds of each set that were read."""
     sums: Floats
     """Noisy sum of the costs of each set, in units of the bound."""
     noise: float
@@ -43,8 +44,8 @@ class TriedSets:
 
 
 @dataclass(frozen=True, eq=False)
-class Believed:
-    """Posterior means of the costs of sets, and the variances of their own parts."""
+class CostEstimates:
+    """Posterior means of the costs of sets, and variances of their set-specific terms."""
 
     costs: Floats
     own_variances: Floats
@@ -52,11 +53,14 @@ class Believed:
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Inner products of the tried sets, and sums over their items and pairs."""
+    """Inner products of the tried sets in ±1 coding, and sums over their items and pairs."""
 
     crossed: Floats
+    """z·z' for each two sets."""
     items: Floats
+    """Σ_i z_i per set."""
     pairs: Floats
+    """Σ_{i<j} z_i·z_j per set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +72,14 @@ class _PriorDraws:
     pairs: Floats
     """One symmetric matrix per draw, after one of zeros."""
     common: Floats
-    """What all pairs of a draw have in common."""
+    """Common weight of all pairs, per draw."""
     levels: Floats
-    """The cost of a set of half the items, per draw."""
+    """The constant c, per draw."""
 
 
 @dataclass(frozen=True, eq=False)
-class PairBelief:
-    """Tried sets with their mean costs and precisions, and the sizes that they speak for."""
+class PairPosterior:
+    """Gaussian posterior: tried sets with mean costs and precisions, and the sizes of the prior."""
 
     sets: Mask
     means: Floats
@@ -85,79 +89,84 @@ class PairBelief:
     """Variance of one visitor's cost, in units of the bound."""
 
     @classmethod
-    def before(cls, items: int) -> "PairBelief":
-        """Return the belief before anything was tried."""
+    def before(cls, items: int) -> "PairPosterior":
+        """Return the prior, before any set was tried."""
         nothing = np.zeros(0)
         sets = np.zeros((0, items), dtype=np.bool_)
         return cls(sets, nothing, nothing, TUNED.first_sizes, TUNED.first_variance)
 
     @property
     def items(self) -> int:
-        """The number of items."""
+        """Number of items."""
         return int(self.sets.shape[1])
 
     @property
     def is_empty(self) -> bool:
-        """Whether no set was ever read."""
+        """Whether no set was read so far."""
         return not len(self.sets)
 
-    # --- what was tried ---------------------------------------------------------------------------
+    # --- trials -----------------------------------------------------------------------------------
 
-    def with_trials(self, trials: TriedSets) -> "PairBelief":
-        """Return the belief after one more block; sets that were never read are left out."""
-        read = trials.counts >= 1
-        sets, counts = trials.sets[read], trials.counts[read]
-        fresh = trials.sums[read] / counts
+    def with_trials(self, trials: TriedSets) -> "PairPosterior":
+        """Return the posterior after one more block, from the sets of which a round was read."""
+        is_read = trials.counts >= 1
+        sets = trials.sets[is_read]
+        counts = trials.counts[is_read]
+        means = trials.sums[is_read] / counts
         variances = self.variance / counts + trials.noise / counts**2
 
         joined, place = np.unique(np.concatenate([self.sets, sets]), axis=0, return_inverse=True)
         place = place.reshape(-1)
-        old, new = place[: len(self.sets)], place[len(self.sets) :]
-        precisions, weighted = np.zeros(len(joined)), np.zeros(len(joined))
+        old = place[: len(self.sets)]
+        new = place[len(self.sets) :]
+        precisions = np.zeros(len(joined))
+        weighted = np.zeros(len(joined))
         precisions[old] = self.precisions
         weighted[old] = self.precisions * self.means
 
-        known = precisions[new] > 0
-        before = weighted[new][known] / precisions[new][known]
-        expected = variances[known] + 1 / precisions[new][known]
-        variance = self._updated_variance((fresh[known] - before) ** 2 / expected)
+        is_known = precisions[new] > 0
+        before = weighted[new][is_known] / precisions[new][is_known]
+        expected = variances[is_known] + 1 / precisions[new][is_known]
+        variance = self._updated_variance((means[is_known] - before) ** 2 / expected)
 
         precisions[new] += 1 / variances
-        weighted[new] += fresh / variances
-        kept = np.sort(np.argsort(-precisions, kind="stable")[: TUNED.most_sets])
+        weighted[new] += means / variances
+        most_precise = np.sort(np.argsort(-precisions, kind="stable")[: TUNED.most_sets])
         return replace(
             self,
-            sets=joined[kept],
-            means=weighted[kept] / precisions[kept],
-            precisions=precisions[kept],
+            sets=joined[most_precise],
+            means=weighted[most_precise] / precisions[most_precise],
+            precisions=precisions[most_precise],
             variance=variance,
         )
 
-    def _updated_variance(self, surprises: Floats) -> float:
-        """Return the variance of a cost after means that are off by this, squared, in variances."""
-        surprises = np.minimum(surprises, TUNED.most_surprise)
+    def _updated_variance(self, residuals: Floats) -> float:
+        """Return the variance of a cost after these squared residuals, given in variances."""
+        residuals = np.minimum(residuals, TUNED.most_surprise)
         before = TUNED.variance_strength
-        variance = self.variance * (before + surprises.sum()) / (before + len(surprises))
+        variance = self.variance * (before + residuals.sum()) / (before + len(residuals))
         return float(np.clip(variance, TUNED.least_variance, TUNED.most_variance))
 
-    def faded(self, factor: float) -> "PairBelief":
-        """Return the belief in which everything tried so far counts for less."""
+    def faded(self, factor: float) -> "PairPosterior":
+        """Return the posterior with all precisions multiplied by a factor."""
         return replace(self, precisions=np.maximum(self.precisions * factor, LEAST_PRECISION))
 
     # --- sizes ------------------------------------------------------------------------------------
 
-    def with_sizes(self, sweeps: int) -> "PairBelief":
-        """Return the belief with more likely sizes, found by changing one of them at a time."""
-        best, sizes = self._evidence(self.sizes), self.sizes
+    def with_sizes(self, sweeps: int) -> "PairPosterior":
+        """Return the posterior with more likely sizes, by coordinate ascent of the evidence."""
+        best = self._evidence(self.sizes)
+        sizes = self.sizes
         for name in LEARNED * sweeps:
             least = TUNED.least_sizes.of(name)
             for factor in (TUNED.size_factor, 1 / TUNED.size_factor):
                 while least <= sizes.of(name) * factor <= TUNED.largest_size:
                     changed = sizes.scaled(name, factor)
-                    found = self._evidence(changed)
-                    if found <= best + LEAST_BETTER:
+                    evidence = self._evidence(changed)
+                    if evidence <= best + LEAST_INCREASE:
                         break
-                    best, sizes = found, changed
+                    best = evidence
+                    sizes = changed
         return replace(self, sizes=sizes)
 
     def _evidence(self, sizes: Sizes) -> float:
@@ -171,20 +180,21 @@ class PairBelief:
 
     def _noisy(self, sizes: Sizes) -> Floats:
         """Return the covariance matrix of the released means of the tried sets."""
-        found = self._prior(sizes)
-        found[np.diag_indices(len(found))] += 1 / self.precisions + sizes.own**2
-        return found
+        covariance = self._prior(sizes)
+        covariance[np.diag_indices(len(covariance))] += 1 / self.precisions + sizes.own**2
+        return covariance
 
     def _prior(self, sizes: Sizes) -> Floats:
-        """Return the prior covariance matrix of the tried sets, without their own parts."""
-        parts, products = sizes.variances, self._products
+        """Return the prior covariance matrix of the tried sets' costs, without own terms."""
+        parts = sizes.variances
+        products = self._products
         crossed = products.crossed
-        found = parts.level + parts.common_item / self.items * np.outer(
-            products.items, products.items
-        )
-        found += parts.common_pair / self._pairs * np.outer(products.pairs, products.pairs)
-        found += parts.item / self.items * crossed
-        return np.asarray(found + parts.pair / self._pairs * (crossed**2 - self.items) / 2)
+        in_items = np.outer(products.items, products.items)
+        in_pairs = np.outer(products.pairs, products.pairs)
+        covariance = parts.level + parts.common_item / self.items * in_items
+        covariance += parts.common_pair / self._pairs * in_pairs
+        covariance += parts.item / self.items * crossed
+        return np.asarray(covariance + parts.pair / self._pairs * (crossed**2 - self.items) / 2)
 
     @cached_property
     def _products(self) -> Products:
@@ -198,57 +208,70 @@ class PairBelief:
 
     @property
     def _pairs(self) -> int:
+        """Number of pairs of items, at least 1."""
         return max(1, self.items * (self.items - 1) // 2)
 
     @cached_property
     def _signs(self) -> Floats:
+        """The tried sets in ±1 coding."""
         return np.where(self.sets, 1.0, -1.0)
 
-    # --- questions --------------------------------------------------------------------------------
+    # --- predictions ------------------------------------------------------------------------------
 
     def covariances(self, here: Mask, there: Mask) -> Floats:
-        """Return prior covariances of the costs of these sets with those, without own parts."""
+        """Return the prior covariances of the costs of two lists of sets, without own terms."""
         parts = self.sizes.variances
-        one, two = np.where(here, 1.0, -1.0), np.where(there, 1.0, -1.0)
-        crossed, totals, others = one @ two.T, one.sum(axis=1), two.sum(axis=1)
-        found = parts.level + parts.common_item / self.items * np.outer(totals, others)
-        in_pairs = np.outer(self._pair_totals(totals), self._pair_totals(others))
-        found += parts.common_pair / self._pairs * in_pairs + parts.item / self.items * crossed
-        return np.asarray(found + parts.pair / self._pairs * (crossed**2 - self.items) / 2)
+        signs_here = np.where(here, 1.0, -1.0)
+        signs_there = np.where(there, 1.0, -1.0)
+        totals_here = signs_here.sum(axis=1)
+        totals_there = signs_there.sum(axis=1)
+        crossed = signs_here @ signs_there.T
+        in_items = np.outer(totals_here, totals_there)
+        in_pairs = np.outer(self._pair_totals(totals_here), self._pair_totals(totals_there))
+        covariances = parts.level + parts.common_item / self.items * in_items
+        covariances += (
+            parts.common_pair / self._pairs * in_pairs + parts.item / self.items * crossed
+        )
+        return np.asarray(covariances + parts.pair / self._pairs * (crossed**2 - self.items) / 2)
 
     @cached_property
     def _root(self) -> Floats:
+        """Cholesky factor of the covariance matrix of the released means."""
         return np.asarray(np.linalg.cholesky(self._noisy(self.sizes)))
 
     def _solve(self, right: Floats) -> Floats:
+        """Return the inverse covariance matrix of the released means, times a vector."""
         from scipy.linalg import cho_solve
 
         return np.asarray(cho_solve((self._root, True), right))
 
     @cached_property
     def _explained(self) -> Floats:
+        """Coefficients of the posterior mean: the inverse covariance matrix times the means."""
         return self._solve(self.means)
 
     @cached_property
     def _places(self) -> dict[bytes, int]:
+        """Place of each tried set, by its bytes."""
         return {row.tobytes(): place for place, row in enumerate(self.sets)}
 
-    def costs(self, sets: Mask) -> Believed:
-        """Return what sets are believed to cost, and the variances of their own parts."""
-        found = self.covariances(sets, self.sets) @ self._explained
+    def costs(self, sets: Mask) -> CostEstimates:
+        """Return the posterior means of the costs of sets, and variances of their own terms."""
+        means = self.covariances(sets, self.sets) @ self._explained
         own = self.sizes.own**2
         variances = np.full(len(sets), own)
         rows = np.ascontiguousarray(sets)
         places = np.array([self._places.get(row.tobytes(), -1) for row in rows], dtype=np.int64)
-        known = places >= 0
-        found[known] += own * self._explained[places[known]]
-        variances[known] = own / (1 + own * self.precisions[places[known]])
-        return Believed(found, variances)
+        is_known = places >= 0
+        known = places[is_known]
+        means[is_known] += own * self._explained[known]
+        variances[is_known] = own / (1 + own * self.precisions[known])
+        return CostEstimates(means, variances)
 
     def variances_of_differences(self, sets: Mask, incumbent: Mask) -> Floats:
-        """Return variances of the differences between the costs of sets and of the anchor.
+        """Return posterior variances of the differences in cost between sets and the incumbent.
 
-        Own parts are left out.
+        Own terms are left out.
         """
         from scipy.linalg import solve_triangular
 
@@ -257,16 +280,16 @@ class PairBelief:
         own = np.array([self.covariances(row[None], row[None])[0, 0] for row in sets])
         prior = own + itself - 2 * self.covariances(sets, incumbent[None])[:, 0]
         solved = solve_triangular(self._root, across.T, lower=True)
-        return np.asarray(np.maximum(prior - (solved**2).sum(axis=0), LEAST_DOUBT))
+        return np.asarray(np.maximum(prior - (solved**2).sum(axis=0), LEAST_VARIANCE))
 
     def variance_of(self, chosen: Mask) -> float:
-        """Return the variance of the cost of one set, without its own part."""
+        """Return the posterior variance of the cost of one set, without its own term."""
         from scipy.linalg import solve_triangular
 
         prior = self.covariances(self.sets, chosen[None])[:, 0]
         across = solve_triangular(self._root, prior, lower=True)
         itself = self.covariances(chosen[None], chosen[None])[0, 0]
-        return max(float(itself - across @ across), LEAST_DOUBT)
+        return max(float(itself - across @ across), LEAST_VARIANCE)
 
     # --- weights ----------------------------------------------------------------------------------
 
@@ -275,20 +298,21 @@ class PairBelief:
         prior = self._prior_draws(draws, generator)
         noise = np.sqrt(1 / self.precisions + self.sizes.own**2)
         explained = [self._explained]
-        for draw in range(draws):  # Matheron's rule: a prior draw, corrected by what was seen
+        for draw in range(draws):  # Matheron's rule: a prior draw, corrected by the data
             costs = self._prior_costs(prior, draw)
             costs += noise * generator.normal(size=len(costs))
             explained.append(self._solve(self.means - costs))
         linear = np.concatenate([np.zeros((1, self.items)), prior.items])
-        for row, right in enumerate(explained):
-            seen = self._weights_of(right)
-            linear[row] += seen.linear
-            prior.pairs[row] += seen.pairs
+        for row, coefficients in enumerate(explained):
+            correction = self._weights_of(coefficients)
+            linear[row] += correction.linear
+            prior.pairs[row] += correction.pairs
         return Weights(linear, prior.pairs)
 
     def _prior_draws(self, draws: int, generator: np.random.Generator) -> _PriorDraws:
-        """Return draws from the prior; of pairs only standard normal numbers, not yet scaled."""
-        sizes, items = self.sizes, self.items
+        """Return draws from the prior; weights of pairs are standard normal, not yet scaled."""
+        sizes = self.sizes
+        items = self.items
         linear = generator.normal(size=(draws, items)) * sizes.item / np.sqrt(items)
         linear += generator.normal(size=(draws, 1)) * sizes.common_item / np.sqrt(items)
         # One draw at a time and in place: all together they may be half a gigabyte.
@@ -300,26 +324,28 @@ class PairBelief:
         return _PriorDraws(linear, pairs, common, levels)
 
     def _prior_costs(self, prior: _PriorDraws, draw: int) -> Floats:
-        """Return the costs of the tried sets under one prior draw, whose pairs are scaled on the
-        way.
+        """Return the costs of the tried sets under one prior draw.
+
+        The draw's weights of pairs are scaled in place, and made symmetric.
         """
-        signs, above = self._signs, prior.pairs[1 + draw]
+        signs = self._signs
+        above = prior.pairs[1 + draw]
         above *= self.sizes.pair
         above /= np.sqrt(self._pairs)
         above += prior.common[draw]
         above[np.tri(self.items, dtype=np.bool_)] = 0.0
-        costs = (
-            prior.levels[draw] + signs @ prior.items[draw] + ((signs @ above) * signs).sum(axis=1)
-        )
+        of_pairs = ((signs @ above) * signs).sum(axis=1)
+        costs = prior.levels[draw] + signs @ prior.items[draw] + of_pairs
         above += above.T.copy()
         return np.asarray(costs)
 
     def _weights_of(self, explained: Floats) -> Weights:
-        """Return the weights whose costs have this combination of the tried sets' covariances."""
-        parts, signs, products = self.sizes.variances, self._signs, self._products
-        of_items = parts.item * (explained @ signs) + parts.common_item * (
-            explained @ products.items
-        )
+        """Return the weights whose costs are this combination of the tried sets' covariances."""
+        parts = self.sizes.variances
+        signs = self._signs
+        products = self._products
+        common = parts.common_item * (explained @ products.items)
+        of_items = parts.item * (explained @ signs) + common
         of_pairs = parts.pair * (signs.T * explained) @ signs
         of_pairs += parts.common_pair * (explained @ products.pairs)
         np.fill_diagonal(of_pairs, 0.0)

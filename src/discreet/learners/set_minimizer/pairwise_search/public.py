@@ -1,9 +1,9 @@
-"""What the pairs mode publishes.
+"""Public state of the pairs mode.
 
-    screening (random sets) ──► trials near the anchor ⟲ ──► settled
+    screening (random sets) ──► trials near the incumbent ⟲ ──► settled
 
 Each block is in one phase. `Public.phase` is the plan of that block, fixed by the release before
-it. The screening is a block of trials, whose sets are random.
+it. The screening is a block of trials whose sets are random.
 """
 
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ import numpy as np
 from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.privacy import pure
 from discreet.learners.one_release import OneRelease
-from discreet.learners.set_minimizer.pairwise_search.posterior import PairBelief
+from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.release.aggregators import PublicCells
 
 
 @dataclass(frozen=True, eq=False)
 class TrialsPlan:
-    """A block in which every round plays one of some sets."""
+    """Plan of a block in which every round plays one of several sets."""
 
     sets: Mask
-    """One set per row; the first is the anchor."""
+    """One set per row; the first is the incumbent."""
     counts: Integers
-    """Rounds that play each set: together they are the block."""
+    """Number of rounds of each set; together they are the block."""
 
     @classmethod
     def blank(cls, items: int) -> "TrialsPlan":
@@ -34,18 +34,18 @@ class TrialsPlan:
 
     @property
     def incumbent(self) -> Mask:
-        """The set that is believed to cost least."""
+        """The set of least posterior mean cost."""
         return np.asarray(self.sets[0])
 
     @property
     def length(self) -> int:
-        """The rounds of the block."""
+        """Number of rounds of the block."""
         return int(self.counts.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class SettledPlan:
-    """The last block: the anchor is played up to the horizon, and nobody is read."""
+    """Plan of the last block: the incumbent up to the horizon; nobody is read."""
 
     incumbent: Mask
 
@@ -57,27 +57,27 @@ class SettledPlan:
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """All that releases have produced."""
+    """Public state: the posterior, and the plan of the current block."""
 
-    posterior: PairBelief
+    posterior: PairPosterior
     blocks: int
-    """Blocks planned after the screening."""
+    """Number of blocks planned after the screening."""
     tried: int
-    """Rounds that met, or will meet in this block, another set than the anchor."""
+    """Number of rounds up to the end of this block with another set than the incumbent."""
     phase: TrialsPlan | SettledPlan
-    """The plan of the block that people are in."""
+    """The plan of the current block."""
 
     @property
     def point(self) -> Floats:
-        """How likely each item is to be chosen in most rounds: 1 in the anchor, 0 outside."""
+        """Probability of each item outside trials: 1 in the incumbent, 0 elsewhere."""
         return np.asarray(self.phase.incumbent.astype(float))
 
 
 def costs_release(settings: SetMinimizerSettings, sets: int) -> OneRelease[PublicCells]:
-    """Return the release of the sums of costs of some sets.
+    """Return the release of the sums of costs of `sets` sets.
 
-    Each visitor is in one of them: the whole ε but for the report, pure, which needs the least
-    noise.
+    Each visitor is in one of the sums, so pure noise is the least. It costs all of ε but the share
+    of the report.
     """
     budget = pure(settings.epsilon / settings.contributions * (1 - settings.report))
     cells = PublicCells((sets,), -settings.bound, settings.bound)

@@ -1,4 +1,4 @@
-"""How much items, pairs and single sets are believed to matter for the cost of a set."""
+"""Prior standard deviations of the terms of a set's cost: items, pairs, and single sets."""
 
 from dataclasses import astuple, dataclass, replace
 
@@ -7,25 +7,25 @@ import numpy as np
 from discreet.arrays import Floats
 
 LEARNED = ("common_item", "common_pair", "item", "pair", "own")
-"""The sizes that are learned, in this order; that of the level stays."""
+"""The sizes that are learned, in this order; `level` is fixed."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Standard deviations of the parts of a cost, in units of the bound."""
+    """Prior standard deviations of the terms of a cost, in units of the bound."""
 
     level: float
-    """Cost of all sets alike."""
+    """Term that all sets share."""
     common_item: float
-    """What all items share."""
+    """Term that all items share."""
     common_pair: float
-    """What all pairs share."""
+    """Term that all pairs share."""
     item: float
-    """One item's own part."""
+    """Term of one item."""
     pair: float
-    """One pair's own part."""
+    """Term of one pair."""
     own: float
-    """One set's own part, where costs are not quadratic."""
+    """Term of one set, if costs are not quadratic."""
 
     @property
     def variances(self) -> "Sizes":
@@ -33,7 +33,7 @@ class Sizes:
         return Sizes(*(size * size for size in astuple(self)))
 
     def of(self, name: str) -> float:
-        """Return one size."""
+        """Return the size with this name."""
         size: float = getattr(self, name)
         return size
 

@@ -1,11 +1,11 @@
 """The two phases of the pairs mode: blocks of trials, and the last block, which reads nobody.
 
-A round of a block of trials plays one set, by a public shuffle. Its cost is one number in a public
-cell, that set's. A block's cells are released once, and the belief is brought up to date. Rounds in
+Each round of a block of trials plays one set, by a public shuffle. Its cost is one number in the
+public cell of that set. A block's cells are released once, and the posterior is updated. Rounds in
 which a mask changed the set are not read, only reported.
 
-`stream="drifting"`: old trials fade, and where the anchor costs something else than was believed,
-by more than chance, they fade at once.
+With `stream="drifting"` old trials fade; if the incumbent's cost differs from its posterior mean by
+more than chance, they fade at once.
 
 Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 2
 """
@@ -22,7 +22,7 @@ from discreet.engine.request import Block, Request
 from discreet.learners.one_release import OneRelease
 from discreet.learners.set_minimizer.mode import available_sets
 from discreet.learners.set_minimizer.pairwise_search.phase import Costs, PairsPhase
-from discreet.learners.set_minimizer.pairwise_search.posterior import PairBelief, TriedSets
+from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior, TriedSets
 from discreet.learners.set_minimizer.pairwise_search.public import (
     Public,
     SettledPlan,
@@ -37,7 +37,7 @@ from discreet.release.door import Door
 
 
 class Trials(PairsPhase[TrialsPlan]):
-    """A block of trials: most rounds play the anchor, some a set near it.
+    """Phase of trials: most rounds play the incumbent, some a set near it.
 
     In the screening all sets are random.
     """
@@ -57,13 +57,13 @@ class Trials(PairsPhase[TrialsPlan]):
 
     @cached_property
     def allotment(self) -> TrialAllotment:
-        """Which round of the block plays which set."""
+        """Allotment of the rounds of the block to sets."""
         key = Coin(self.problem.name, 1 + self.index).generator().bytes(16)
         return TrialAllotment(self.plan.counts, self.plan.length, key)
 
     @cached_property
     def shown(self) -> Integers:
-        """The sets as rows of items, filled up with −1."""
+        """The sets as rows of items, padded with −1."""
         return as_rows_of_items(self.plan.sets)
 
     def played(self, rounds: Integers) -> Integers:
@@ -84,14 +84,14 @@ class Trials(PairsPhase[TrialsPlan]):
         return {self.costs.name: self.costs.aggregator}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
-        """One set per row, in ascending order, filled up with −1; without what is unavailable."""
+        """Return one set per row, in ascending order, padded with −1, without unavailable items."""
         return available_sets(self.shown[self.played(rounds)], request.available)
 
     def no_mask_counts(self) -> State:
         return {"unread": np.zeros(len(self.plan.sets), dtype=np.int64)}
 
     def count_masks(self, counts: State, rounds: Integers, request: Request) -> None:
-        """Count the rounds of each set in which a mask changed it: they are not read."""
+        """Count the rounds per set in which a mask changed it: they are not read."""
         played = self.played(rounds)
         np.add.at(counts["unread"], played[~self.is_whole(played, request.available)], 1)
 
@@ -106,14 +106,14 @@ class Trials(PairsPhase[TrialsPlan]):
         sums = self.costs.drawn(block, door) / self.settings.bound
         counts = (self.plan.counts - mask_counts.get("unread", 0)).astype(np.float64)
         noise = self.costs.calibrated.standard_deviation**2
-        tried = TriedSets(self.plan.sets, counts, sums, noise)
+        posterior = self._updated(TriedSets(self.plan.sets, counts, sums, noise))
         next_start = Start(self.index + 1, self.begin + self.plan.length)
-        return self.problem.planner.next_block(self.public, self._learned(tried), next_start), {}
+        return self.problem.planner.next_block(self.public, posterior, next_start), {}
 
-    # --- what a block teaches ---------------------------------------------------------------------
+    # --- the posterior ----------------------------------------------------------------------------
 
-    def _learned(self, tried: TriedSets) -> PairBelief:
-        """Return the belief after this block."""
+    def _updated(self, tried: TriedSets) -> PairPosterior:
+        """Return the posterior after this block."""
         posterior = self.public.posterior
         if self._is_alarm(tried):
             posterior = posterior.faded(self._fading(TUNED.forgotten * self.settings.rounds))
@@ -121,27 +121,28 @@ class Trials(PairsPhase[TrialsPlan]):
         return self.public.posterior if posterior.is_empty else posterior
 
     def _fading(self, rounds: float) -> float:
-        """Return the factor by which precisions fall in these rounds."""
+        """Return the factor by which precisions fall in this number of rounds."""
         return exp(-rounds / self.problem.planner.lengths.memory)
 
     def _is_alarm(self, tried: TriedSets) -> bool:
-        """Return whether the anchor costs something else than was believed, by more than chance.
+        """Return whether the incumbent's cost differs from its posterior mean by more than chance.
 
-        The screening has no anchor, and an i.i.d. stream no alarms.
+        The screening has no incumbent, and an i.i.d. stream no alarms.
         """
         count = tried.counts[0]
         if self.settings.stream != "drifting" or not self.public.blocks or count < 1:
             return False
-        posterior, incumbent = self.public.posterior, self.plan.incumbent
+        posterior = self.public.posterior
+        incumbent = self.plan.incumbent
         expected = posterior.costs(incumbent[None])
-        doubt = posterior.variance / count + tried.noise / count**2
-        doubt = doubt + expected.own_variances[0] + posterior.variance_of(incumbent)
-        off = tried.sums[0] / count - expected.costs[0]
-        return bool(off**2 > TUNED.alarm**2 * doubt)
+        variance = posterior.variance / count + tried.noise / count**2
+        variance = variance + expected.own_variances[0] + posterior.variance_of(incumbent)
+        difference = tried.sums[0] / count - expected.costs[0]
+        return bool(difference**2 > TUNED.alarm**2 * variance)
 
 
 class Settled(PairsPhase[SettledPlan]):
-    """The last block: the anchor is played, nothing is tried, and nobody is read."""
+    """Phase of the last block: the incumbent is played, and nobody is read."""
 
     @cached_property
     def step(self) -> Step | None:
@@ -149,7 +150,7 @@ class Settled(PairsPhase[SettledPlan]):
 
     @cached_property
     def shown(self) -> Integers:
-        """The anchor as a row of items, filled up with −1."""
+        """The incumbent as a row of items, padded with −1."""
         return np.asarray(as_rows_of_items(self.plan.incumbent[None])[0])
 
     def aggregators(self) -> dict[str, Aggregator]:
@@ -159,17 +160,17 @@ class Settled(PairsPhase[SettledPlan]):
         return available_sets(np.tile(self.shown, (len(rounds), 1)), request.available)
 
     def gather(self, block: Block, answers: Costs) -> None:
-        """Gather nobody any more; what is malformed was refused all the same."""
+        """Add nothing; malformed answers were refused when they were read."""
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        """Nothing is learned; only a report is released."""
+        """Return the state unchanged; only a report is released."""
         return self.public, {}
 
 
 def as_rows_of_items(sets: Mask) -> Integers:
-    """Return one set per row, in ascending order, filled up with −1.
+    """Return one set per row, in ascending order, padded with −1.
 
     >>> as_rows_of_items(np.array([[False, True, True], [True, False, False]]))
     array([[ 1,  2, -1],

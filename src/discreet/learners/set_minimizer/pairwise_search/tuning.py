@@ -1,8 +1,8 @@
-"""The tuned constants of the pairs mode, and what is known of where they come from.
+"""The tuned constants of the pairs mode, each with its origin.
 
-(minimize.py)       a default of benchmarks/minimize.py, whose worlds 0 to 29 defaults were chosen on
-(before ways.py)    set with the mode, by no benchmark that was kept; benchmarks/ways.py came later
-                    and measures it on streams that drift, alternate or change
+(minimize.py)       a default of benchmarks/minimize.py, chosen on its worlds 0 to 29
+(before ways.py)    set with the mode, by a benchmark that no longer exists; benchmarks/ways.py
+                    came later and measures it on streams that drift, alternate or change
 """
 
 from dataclasses import dataclass, field
@@ -12,26 +12,24 @@ from discreet.learners.set_minimizer.pairwise_search.sizes import Sizes
 
 @dataclass(frozen=True)
 class Tuning:
-    """The tuned constants of this mode: of blocks, trials and the belief."""
+    """The tuned constants of this mode: of blocks, trials and the posterior."""
 
     # --- screening --------------------------------------------------------------------------------
 
     screened_rounds: int = 40
     """Rounds of each random set, divided by ε (minimize.py)."""
     most_screened: float = 0.05
-    """Largest share of the horizon that the screening takes, if `explore` is "auto"
-    (minimize.py).
-    """
+    """Largest share of the horizon in the screening, if `explore` is "auto" (minimize.py)."""
     most_screened_of_explore: float = 0.5
-    """Largest share of the trials that `explore` allows which the screening takes (minimize.py)."""
+    """Largest share of the trials of `explore` in the screening (minimize.py)."""
     sets_per_item: int = 2
     """Random sets of the screening, per item (minimize.py)."""
     fewest_sets: int = 36
-    """Random sets of the screening, if there are few items (minimize.py)."""
+    """Least number of random sets of the screening (minimize.py)."""
     fewest_sets_of_short: int = 12
-    """Random sets of the screening, before a short horizon takes rounds of each (minimize.py)."""
+    """Least number of sets before a short horizon shortens the rounds of each (minimize.py)."""
     shrinking: float = 0.8
-    """Factor by which sets, then rounds, of the screening fall until they fit (minimize.py)."""
+    """Factor by which sets, then rounds, of the screening shrink until they fit (minimize.py)."""
 
     # --- blocks -----------------------------------------------------------------------------------
 
@@ -44,56 +42,55 @@ class Tuning:
     longest_drifting: float = 0.01
     """Longest block of a drifting stream, as a share of the horizon (before ways.py)."""
     longest_of_screening: float = 1.25
-    """Longest block of a drifting stream, as a multiple of the screening, if that is more
+    """Longest block of a drifting stream, as a multiple of the screening, if that is longer
     (before ways.py)."""
     too_short: float = 0.3
-    """Fewer rounds after a block, as a share of it, are not worth another one (minimize.py)."""
+    """Smallest remainder after a block, as a share of it, that gets a block (minimize.py)."""
 
     # --- drifting streams -------------------------------------------------------------------------
 
     memories: int = 6
     """Number of memories in the horizon (before ways.py)."""
     memory_of_screening: int = 12
-    """Memory, and rounds that a find is credited with, at least: as a multiple of the screening
-    (before ways.py)."""
+    """Least memory, and least rounds that a discovery is credited with, as a multiple of the
+    screening (before ways.py)."""
     ahead: float = 0.2
-    """Rounds that a find is credited with, as a share of the horizon (before ways.py)."""
+    """Rounds that a discovery is credited with, as a share of the horizon (before ways.py)."""
     alarm: float = 5.0
-    """Standard deviations by which the anchor is off when an alarm is raised (before ways.py)."""
+    """Deviation of the incumbent's cost that raises an alarm, in standard deviations (before
+    ways.py)."""
     forgotten: float = 0.6
-    """Share of the horizon that passes for the memory at an alarm (before ways.py)."""
+    """Share of the horizon by which memory fades at an alarm (before ways.py)."""
 
     # --- trials -----------------------------------------------------------------------------------
 
     starts: int = 40
-    """Random sets from which the anchor is searched (minimize.py)."""
+    """Random starts of the search for the incumbent (minimize.py)."""
     candidate_starts: int = 6
-    """Random sets from which sets that are cheapest by a draw of the belief are searched
-    (minimize.py).
-    """
+    """Random starts of the search for the cheapest set of a posterior draw (minimize.py)."""
     forced_starts: int = 5
-    """Sets from which a set with one item forced in or out is searched (minimize.py)."""
+    """Starts of the search for the cheapest set with one item forced (minimize.py)."""
     draws: int = 12
-    """Draws of the belief whose cheapest sets are candidates (minimize.py)."""
+    """Posterior draws whose cheapest sets are candidates (minimize.py)."""
     most_forced: int = 40
-    """Items that are forced in or out, at most (minimize.py)."""
+    """Largest number of items that are forced in or out (minimize.py)."""
     best_kept: int = 20
-    """Sets tried before that are candidates again (minimize.py)."""
+    """Number of the best tried sets that are candidates again (minimize.py)."""
     first_trial: int = 20
     """Fewest rounds of a trial (minimize.py)."""
     doublings: int = 20
-    """Number of sizes of a trial that are compared, each twice the one before (a bound on time)."""
+    """Number of sizes of a trial that are compared, each twice the last (a bound on time)."""
     most_tried: float = 0.8
-    """Largest share of a block that trials take (minimize.py)."""
+    """Largest share of a block in trials (minimize.py)."""
     largest_of_block: int = 8
-    """A trial takes at most the block divided by this (minimize.py)."""
+    """Largest trial: the block divided by this (minimize.py)."""
     largest_of_trials: int = 4
-    """A trial takes at most all rounds of trials divided by this (minimize.py)."""
+    """Largest trial: all rounds of trials divided by this (minimize.py)."""
 
-    # --- the belief -------------------------------------------------------------------------------
+    # --- the posterior ----------------------------------------------------------------------------
 
     most_sets: int = 400
-    """Tried sets that the belief keeps: those with the most precise means (a bound on time)."""
+    """Largest number of tried sets in the posterior: the most precise ones (a bound on time)."""
     first_sizes: Sizes = field(
         default=Sizes(level=0.5, common_item=0.3, common_pair=0.2, item=0.18, pair=0.083, own=0.01)
     )
@@ -103,31 +100,30 @@ class Tuning:
             level=0.5, common_item=0.01, common_pair=0.01, item=0.045, pair=0.04, own=0.005
         )
     )
-    """Sizes never fall below these (minimize.py)."""
+    """Least sizes (minimize.py)."""
     largest_size: float = 2.0
-    """Sizes never exceed this (minimize.py)."""
+    """Largest size (minimize.py)."""
     size_factor: float = 1.6
-    """Factor by which a size is changed while it is learned (minimize.py)."""
+    """Factor of the steps of a size while it is learned (minimize.py)."""
     size_strength: float = 4.0
     """Precision of the prior of each logarithm of a size (minimize.py)."""
     sized_always: int = 6
-    """First blocks after each of which sizes are learned; then after every fifth (minimize.py)."""
+    """Number of first blocks after each of which sizes are learned (minimize.py)."""
     sized_every: int = 5
-    """Number of blocks between two that learn sizes, later (minimize.py)."""
+    """Later blocks after which sizes are learned: every n-th (minimize.py)."""
     first_variance: float = 0.1
-    """Variance of one visitor's cost before anything is known, in units of the bound
+    """First estimate of the variance of one visitor's cost, in units of the bound
     (minimize.py).
     """
     least_variance: float = 0.01
-    """Variance of one visitor's cost, at least (minimize.py)."""
+    """Least variance of one visitor's cost (minimize.py)."""
     most_variance: float = 1.0
-    """Variance of one visitor's cost, at most: that of costs ±bound."""
+    """Largest variance of one visitor's cost: that of costs ±bound."""
     variance_strength: int = 16
-    """Number of surprises that the variance believed before counts for (minimize.py)."""
+    """Weight of the earlier variance, as a number of squared residuals (minimize.py)."""
     most_surprise: float = 10.0
-    """A surprise counts for at most this: a change of tastes must not pass for noise (before
-    ways.py).
-    """
+    """Largest squared residual, in variances, so that a change of tastes does not count as noise
+    (before ways.py)."""
 
 
 TUNED = Tuning()

@@ -1,4 +1,4 @@
-"""Quadratic costs of sets, and the sets that cost least."""
+"""Quadratic costs of sets, and local search for the sets that cost least."""
 
 from dataclasses import dataclass
 
@@ -9,33 +9,32 @@ from discreet.arrays import Floats, Integers, Mask
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights of items and of pairs in a cost of signs ±1, one cost per row.
-
-    Weights of pairs may be one matrix for all rows.
-    """
+    """Weights of items and pairs in quadratic costs of signs ±1, one cost per row."""
 
     linear: Floats
+    """Weights of items."""
     pairs: Floats
+    """Weights of pairs: a symmetric matrix per row, or one for all rows."""
 
     def slice(self, first: int, end: int) -> "Weights":
         """Return the costs of rows `first` up to `end`."""
         return Weights(self.linear[first:end], self.pairs[first:end])
 
     def repeated(self, count: int) -> "Weights":
-        """Return one cost as `count` rows, which share the weights of pairs."""
+        """Return one cost repeated in `count` rows, which share the weights of pairs."""
         return Weights(np.repeat(self.linear, count, axis=0), self.pairs)
 
 
 @dataclass(frozen=True, eq=False)
 class Forced:
-    """One item per row, and the sign it must have: 1 in the set, −1 outside."""
+    """One item per row and its prescribed sign: 1 in the set, −1 outside."""
 
     items: Integers
     signs: Floats
 
 
 def least_sets(weights: Weights, starts: Mask, forced: Forced | None = None) -> Mask:
-    """Return for each row the cheapest set found from all starts, changing one item at a time."""
+    """Return the cheapest set per row that single-item descent finds from any of the starts."""
     from discreet.optim import kernels
 
     linear = weights.linear.copy()

@@ -1,0 +1,67 @@
+"""One call at a time: a lock around the methods of a learner."""
+
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock, get_ident
+from typing import Concatenate, ParamSpec, TypeVar
+
+from discreet.engine.engine import BusyError, Engine
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Owner = TypeVar("Owner", bound="Guarded")
+
+
+class Guarded:
+    """Base class of objects whose `guarded` methods run one at a time."""
+
+    _engine: Engine
+    _lock: Lock
+    _inside: set[int]
+    """Identifiers of the threads that are in a call, or wait for one."""
+
+    def _make_lock(self) -> None:
+        """Make the lock: what constructors call before anything else."""
+        self._inside = set()
+        self._lock = Lock()
+
+
+def guarded(
+    method: Callable[Concatenate[Owner, Arguments], Result],
+) -> Callable[Concatenate[Owner, Arguments], Result]:
+    """Return the method with a lock: other threads wait, and calls from inside are refused.
+
+    Calls from inside come from a signal handler, or from a function of the operator, in the middle
+    of another call.
+    """
+    return _locked(method, Engine.check)
+
+
+def guarded_even_after_a_failure(method: Callable[[Owner], None]) -> Callable[[Owner], None]:
+    """Return the method with a lock, callable even when the engine refuses to go on."""
+    return _locked(method, lambda engine: None)
+
+
+def _locked(
+    method: Callable[Concatenate[Owner, Arguments], Result], check: Callable[[Engine], None]
+) -> Callable[Concatenate[Owner, Arguments], Result]:
+    """Return the method with a lock, and a check of the engine before each call."""
+
+    @wraps(method)
+    def call(self: Owner, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        inside = self._inside
+        thread = get_ident()
+        if thread in inside:
+            raise BusyError(
+                "this learner is busy with another call: functions and signal handlers must not "
+                "call it back"
+            )
+        try:
+            inside.add(thread)
+            with self._lock:
+                check(self._engine)
+                return method(self, *arguments, **named)
+        finally:
+            inside.discard(thread)
+
+    return call
