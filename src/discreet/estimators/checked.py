@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 from discreet import require
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
-from discreet.feedback import each_apart, each_number, row_by_row
-from discreet.functions.person import asked_of, reading
+from discreet.feedback import as_separate_entries, each_number, row_by_row
+from discreet.functions.person import reading, result_or
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -228,7 +228,7 @@ def as_features(values: ArrayLike, width: int | None = None) -> ArrayLike:
         entries = values
     else:
         with reading():
-            table = asked_of(lambda: np.asarray(values), None)
+            table = result_or(lambda: np.asarray(values), None)
         if table is not None and table.ndim == 2:
             return _numbers(table)
         if table is None or table.ndim != 1 or table.dtype.kind != "O":
@@ -277,14 +277,14 @@ def as_classes(values: ArrayLike | None, classes: np.ndarray) -> ArrayLike | Non
     """
     if _is_for_scikit_learn(values):
         return values
-    found = each_apart(values)
+    found = as_separate_entries(values)
     if found is None:
         raise ValueError(NO_NUMBERS)
     labels = classes.tolist()
     if found.dtype.kind == "O":
         with reading():
             each = [
-                asked_of(partial(_place, entry, labels), np.nan)
+                result_or(partial(_place, entry, labels), np.nan)
                 for entry in found.reshape(-1).tolist()
             ]
         return np.array(each, dtype=np.float64).reshape(found.shape)

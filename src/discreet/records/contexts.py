@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import OutOfBounds
-from discreet.feedback import as_numbers_anyway, row_of
+from discreet.feedback import from_text_or_complex, row_of
 
 
 def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
@@ -39,7 +39,7 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
         if (
             contexts.dtype.kind in "USc"
         ):  # one entry made it so: everybody else's numbers are numbers
-            found = as_numbers_anyway(contexts)
+            found = from_text_or_complex(contexts)
             assert found is not None
             return found
         with np.errstate(all="ignore"):  # a warning would tell about a person
