@@ -8,14 +8,9 @@ Domains are public: they never depend on a person's data.
 """
 
 from discreet.optim.domains import Box, Domain, LpBall, Simplex
+from discreet.optim.general_matroids import GraphicMatroid, OracleMatroid
 from discreet.optim.knapsack import Knapsack
-from discreet.optim.matroids import (
-    GraphicMatroid,
-    LaminarMatroid,
-    OracleMatroid,
-    PartitionMatroid,
-    UniformMatroid,
-)
+from discreet.optim.matroids import LaminarMatroid, PartitionMatroid, UniformMatroid
 
 __all__ = [
     "Box",
