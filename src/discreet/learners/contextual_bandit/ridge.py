@@ -39,7 +39,7 @@ from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
 from discreet.learners.contextual_bandit.tuning import RIDGE
 from discreet.learners.one_release import OneRelease
 from discreet.optim.ridge import Fitted, fit_ridges
-from discreet.optim.shrinkage import beyond_noise, james_stein
+from discreet.optim.shrinkage import excess_variance, james_stein
 from discreet.optim.spiked_covariance import fourth_root_map
 from discreet.release.aggregators import Aggregator, Gram, Spread
 from discreet.release.aggregators.rounded import Rounded
@@ -176,7 +176,7 @@ class Regression(RidgePhase):
         from_mean = found.coefficients[:arms] - found.coefficients[:arms].mean(axis=0)
         seen = float(np.einsum("ki,ij,kj->", from_mean, usual, from_mean)) / (arms - 1)
         noise = float(np.einsum("kij,ij->", found.covariances[:arms], usual)) / arms
-        return beyond_noise(seen, noise, (arms - 1) * self.problem.width)
+        return excess_variance(seen, noise, (arms - 1) * self.problem.width)
 
 
 # --- the mode ---------------------------------------------------------------------------------

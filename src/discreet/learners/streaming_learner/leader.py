@@ -13,7 +13,7 @@ so that each gradient keeps the point it was taken at.
 
 What is published is the average of the points with weights ∝ r: later ones count more, and
 averaging takes out most of the noise. It is drawn towards the start as far as noise explains it
-(discreet/optim/threshold_shrinkage.py).
+(discreet/optim/shrinkage.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1
 Runtime     O(d) a sample in one compiled pass; one noise vector a block

@@ -1,11 +1,11 @@
 """Averages drawn towards the start as far as noise explains them
-(discreet/optim/threshold_shrinkage.py).
+(discreet/optim/shrinkage.py).
 """
 
 from discreet.arrays import Floats
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.optim.domains import Simplex
-from discreet.optim.threshold_shrinkage import threshold_shrinkage
+from discreet.optim.shrinkage import threshold_shrinkage
 
 LEAST_OF_CLASSES = 0.1
 """The least share that shrinkage leaves of a classifier, whose classes follow from directions alone

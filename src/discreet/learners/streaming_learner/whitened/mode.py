@@ -7,7 +7,7 @@
 Every sample enters one phase or the total, so each has the whole budget. Coefficients of whitened
 rows z = H^(−½)x have a curvature of about that of the loss in every direction. Points are moved
 into the domain, first in the norm of H. What is published is their average with weights ∝ r^k,
-drawn towards the start as far as its noise explains it (discreet/optim/threshold_shrinkage.py).
+drawn towards the start as far as its noise explains it (discreet/optim/shrinkage.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
 Runtime     O(d·(1 + spikes)) per sample, O(d²) for those whose second moments are released
