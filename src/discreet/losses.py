@@ -2,7 +2,8 @@
 
 A loss is ℓ(m, y) for a margin m = ⟨x, θ⟩ and a target y. Its gradient in θ is ℓ′(m, y)·x, so all
 that a learner needs is the slope ℓ′, the derivative in m. `StreamingLearner` clips every sample's
-features to `feature_bound` and its target to `target_bound`.
+features to `feature_bound` and its target to `target_bound`. `Loss` documents the methods that all
+losses have.
 
 >>> SquaredLoss().slopes(np.array([0.5]), np.array([1.0]))
 array([-1.])
@@ -326,7 +327,7 @@ class Samples:
     @held
     def _convert(self) -> None:
         try:
-            with np.errstate(all="ignore"):  # a warning would tell about a sample
+            with np.errstate(all="ignore"):  # a warning would reveal a person's data
                 if hasattr(self.features, "tocsr"):
                     self.features = self.features.tocsr()
                     if self.features.dtype.kind not in "biuf":

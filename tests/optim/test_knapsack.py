@@ -196,7 +196,7 @@ def test_a_knapsack_is_read_from_toml_with_whole_numbers() -> None:
         (lambda: Knapsack((1.0,), float("inf")), "budget must be a number"),
         (lambda: Knapsack((1.0,), (1.0, 1.0)), "one number per row of costs, 1, got 2"),
         (lambda: Knapsack(((1.0,), (1.0,)), 1.0), "one number per row of costs, 2, got 1"),
-        (lambda: Knapsack((2.0, 3.0), 1.0), "nothing can be chosen: every item is dearer"),
+        (lambda: Knapsack((2.0, 3.0), 1.0), "nothing can be chosen: every item costs more"),
         (lambda: Knapsack(((2.0, 0.0), (0.0, 2.0)), (1.0, 1.0)), "nothing can be chosen"),
     ],
 )  # fmt: skip

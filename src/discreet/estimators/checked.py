@@ -194,7 +194,7 @@ def as_ranges(name: str, ranges: ArrayLike, features: int) -> tuple[Floats, Floa
 def scaled(features: "Samples", low: Floats, high: Floats) -> Floats:
     """Return features mapped from their public ranges to [−1, 1], and clipped."""
     dense = features.toarray() if hasattr(features, "toarray") else features
-    with np.errstate(all="ignore"):  # a warning would tell about the sample
+    with np.errstate(all="ignore"):  # a warning would reveal a person's data
         # Floats first: small integers wrap around, and one person's float would change that.
         dense = np.asarray(dense, dtype=np.float64)
         return np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
@@ -242,7 +242,7 @@ def _public_width(estimator: BaseEstimator) -> int | None:
     )
     try:
         shape = np.shape(ranges)
-    except ValueError:  # as_ranges says what is wrong with it
+    except ValueError:  # as_ranges raises the error
         return None
     return shape[0] if len(shape) == 2 else None
 
@@ -312,5 +312,5 @@ def as_shares(weights: ArrayLike | None, bound: object, samples: int) -> Floats 
         numbers = np.full(samples, float(numbers))
     if numbers is None or numbers.shape != (samples,):
         raise ValueError("sample_weight must be 1D: one number, at least 0, for every sample")
-    with np.errstate(all="ignore"):  # a warning would tell about a sample
+    with np.errstate(all="ignore"):  # a warning would reveal a person's data
         return np.where(numbers >= 0, np.minimum(numbers / bound, 1.0), 0.0)

@@ -23,7 +23,7 @@ SURE = 0.999
 
 @dataclass(frozen=True)
 class BudgetAllocation:
-    """How much of each channel: f(x) = 1 − ∏_a (1 − p_a)^{x_a}, P(a person is reached).
+    """Amounts of advertising channels: f(x) = 1 − ∏_a (1 − p_a)^{x_a}, P(a person is reached).
 
     A row holds the n probabilities p_a, each clipped to [0, 1] and read as at most 0.999. The
     function is concave.

@@ -6,6 +6,7 @@ A family computes the gradients of many people, one row per person, at a point x
     Gradient(function)      any callable gradient(x, row)
 
 discreet/functions/allocations.py has functions of amounts. All are 0 at x = 0 and monotone.
+`ContinuousFunctions` documents the methods that all families have.
 """
 
 from collections.abc import Callable

@@ -2,6 +2,7 @@
 
 A family computes what every item adds along an order (`along`) for many people, one row per person,
 in one pass over the rows. All families of discreet/functions/sets.py are cost functions too.
+`CostFunctions` documents the methods that all families have.
 """
 
 from dataclasses import dataclass
@@ -157,7 +158,7 @@ def _clip(rows: Floats, low: float) -> tuple[Floats, Mask]:
     fine = np.asarray(((rows >= low) & (rows <= LARGEST)).all(axis=1))
     if fine.all():
         return rows, fine
-    with np.errstate(all="ignore"):  # a warning would tell about a person
+    with np.errstate(all="ignore"):  # a warning would reveal a person's data
         finite = np.asarray(np.isfinite(rows).all(axis=1))
         clipped = np.clip(np.nan_to_num(rows), low, LARGEST)
         return np.where(finite[:, None], clipped, 0.0), fine

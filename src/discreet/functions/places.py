@@ -129,7 +129,7 @@ class Nearby(_BestItem):
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         """Return points in units of the box, moved to its border; NaN where they are not finite."""
-        with np.errstate(all="ignore"):  # a warning would tell about a person
+        with np.errstate(all="ignore"):  # a warning would reveal a person's data
             scaled = (rows - self._low) / self._size
             fine = np.asarray(np.isfinite(rows).all(axis=1))
             inside = np.clip(scaled, 0.0, 1.0)

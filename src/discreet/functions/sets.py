@@ -3,7 +3,8 @@
 A family of set functions computes the marginal gains of many people, one row per person, at once.
 For the items chosen so far it maintains an array `covered`, from which the next gains follow, so a
 chain of k choices costs k passes over the rows. Every family is monotone, submodular and 0 for the
-empty set; with rows in the documented range its values lie in [0, 1].
+empty set; with rows in the documented range its values lie in [0, 1]. `SetFunctions` documents the
+methods that all families have.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,7 +61,7 @@ def _clip(rows: Floats, high: float = 1.0) -> tuple[Floats, Mask]:
     fine = np.asarray(((rows >= 0) & (rows <= high)).all(axis=1))
     if fine.all():
         return rows, fine
-    with np.errstate(all="ignore"):  # a warning would tell about a person
+    with np.errstate(all="ignore"):  # a warning would reveal a person's data
         finite = np.asarray(np.isfinite(rows).all(axis=1))
         clipped = np.clip(np.nan_to_num(rows), 0.0, high)
         return np.where(finite[:, None], clipped, 0.0), fine
@@ -302,7 +303,7 @@ class SetFunction:
         self._values: dict[frozenset[int], float] = {}
 
     def value(self, chosen: Sequence[int]) -> float:
-        """Return f(S); raises whatever the callable raises."""
+        """Return f(S); an exception of the callable is not caught."""
         key = frozenset(int(item) for item in chosen)
         if key not in self._values:
             self._values[key] = float(self._function(np.array(sorted(key), dtype=np.int64)))

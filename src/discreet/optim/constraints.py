@@ -127,17 +127,17 @@ def onto_budget(point: Floats, costs: Floats, budget: float, tops: Floats) -> Fl
     priced = costs > 0
     kinks = np.concatenate([(point - tops)[priced], point[priced]]) / np.tile(costs[priced], 2)
     kinks = np.concatenate([[0.0], np.unique(kinks[kinks > 0])])
-    dear = 0
-    fits = len(kinks) - 1  # at the last kink every item with a cost is at 0
-    while fits - dear > 1:
-        middle = (dear + fits) // 2
+    over_at = 0
+    fits_at = len(kinks) - 1  # at the last kink every item with a cost is at 0
+    while fits_at - over_at > 1:
+        middle = (over_at + fits_at) // 2
         if costs @ at_price(kinks[middle]) > budget:
-            dear = middle
+            over_at = middle
         else:
-            fits = middle
-    over = float(costs @ at_price(kinks[dear])) - budget
-    under = budget - float(costs @ at_price(kinks[fits]))
-    nearest = at_price(kinks[dear] + (kinks[fits] - kinks[dear]) * over / (over + under))
+            fits_at = middle
+    over = float(costs @ at_price(kinks[over_at])) - budget
+    under = budget - float(costs @ at_price(kinks[fits_at]))
+    nearest = at_price(kinks[over_at] + (kinks[fits_at] - kinks[over_at]) * over / (over + under))
     cost = float(costs @ nearest)
     # Huge numbers lose digits, and may then be over the budget.
     return nearest * (budget / cost) if cost > budget else nearest

@@ -9,7 +9,7 @@
     diameter(order)          the largest distance of two points in the l_order norm
     dual                     q with 1/p + 1/q = 1: the norm in which features are bounded
 
-Domains are public and never depend on a person's data.
+Domains are public and never depend on a person's data. `Domain` documents all methods.
 
 References  Hazan (2016), "Introduction to Online Convex Optimization"
             Duchi et al. (2008), projection onto the l₁ ball

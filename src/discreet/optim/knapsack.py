@@ -72,7 +72,9 @@ class Knapsack:
         if len(wrong):
             raise ConfigError(f"costs must be numbers between 0 and {LARGEST:g}, got {wrong[0]}")
         if not self.affordable.any():
-            raise ConfigError("nothing can be chosen: every item is dearer than a budget")
+            raise ConfigError(
+                "nothing can be chosen: every item costs more than a budget, raise it"
+            )
 
     @cached_property
     def _rows(self) -> tuple[tuple[float, ...], ...]:

@@ -37,7 +37,7 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
             numbers = from_text_or_complex(contexts)
             assert numbers is not None
             return numbers
-        with np.errstate(all="ignore"):  # a warning would tell about a person
+        with np.errstate(all="ignore"):  # a warning would reveal a person's data
             return np.array(contexts, dtype=np.float64)
     return row_by_row([contexts[place] for place in range(count)], width)
 
