@@ -1,6 +1,4 @@
-"""If these fail, people who put a private estimator where they had scikit-learn's give somebody
-away.
-"""
+"""If these fail, a private estimator in the place of scikit-learn's leaks a person's sample."""
 
 import copy
 import pickle
@@ -17,32 +15,32 @@ from discreet.budget.ledger import Spending
 from discreet.budget.privacy import zcdp
 from discreet.budget.together import together
 from discreet.domains import LpBall
-from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor, PublicScaler
+from discreet.estimators import (
+    PrivateStreamingClassifier,
+    PrivateStreamingRegressor,
+    PublicScaler,
+    linear,
+)
 from discreet.learners.forced import forced
 from discreet.losses import SquaredLoss
 
-PUBLIC_CLASSES = "classes are a public parameter, never read off the labels; a label that is neither says nothing"
+PUBLIC_CLASSES = "classes are a public parameter; any other label counts as nothing"
 LOOSE = 20.0
-"""An ε at which noise does not decide: one check predicts from ten samples, a coin's toss at ε =
-1.
-"""
-NOBODY = {
-    "check_complex_data": "one person's complex number makes an array complex, and must refuse "
-    "nobody"
+"""An ε with little noise: one check predicts from ten samples, which is a coin toss at ε = 1."""
+COMPLEX = {
+    "check_complex_data": "one person's complex number must not refuse the samples of others"
 }
-LISTS = "how many features there are is public, and a list of rows does not tell it: a row is a person's"
-ZERO = "a weight of zero still uses up its round, and has noise"
-PERSONAL = NOBODY | {
-    "check_supervised_y_no_nan": "one person's target must not decide whether the others are "
-    "counted",
-    "check_all_zero_sample_weights_error": "whether all weights are zero is something about the "
-    "people",
+LISTS = "the number of features is public, and must not follow from people's rows in a list"
+ZERO = "a weight of zero still uses its round, and noise is added"
+PERSONAL = COMPLEX | {
+    "check_supervised_y_no_nan": "one person's target must not refuse the samples of others",
+    "check_all_zero_sample_weights_error": "whether all weights are zero depends on the people",
     "check_sample_weight_equivalence_on_dense_data": ZERO,
     "check_sample_weight_equivalence_on_sparse_data": ZERO,
 }
 UNIT: dict[str, Any] = {"feature_range": (-1.0, 1.0), "target_range": (-1.0, 1.0)}
 EXPECTED = {
-    "PublicScaler": NOBODY | {"check_transformer_data_not_an_array": LISTS},
+    "PublicScaler": COMPLEX | {"check_transformer_data_not_an_array": LISTS},
     "PrivateStreamingRegressor": PERSONAL | {"check_regressors_train": LISTS},
     "PrivateStreamingClassifier": PERSONAL
     | {
@@ -65,23 +63,43 @@ EXPECTED = {
         PublicScaler((-1, 1)),
     ],
 )
-def test_scikit_learn_finds_nothing_wrong_but_what_privacy_asks_for(estimator: Any) -> None:
+def test_scikit_learns_checks_pass_except_those_that_privacy_excludes(estimator: Any) -> None:
     from sklearn.utils.estimator_checks import check_estimator
 
     expected = EXPECTED[type(estimator).__name__]
-    found = check_estimator(estimator, expected_failed_checks=expected, on_fail=None, on_skip=None)
-    assert [check["check_name"] for check in found if check["status"] == "failed"] == []
-    assert {check["check_name"] for check in found if check["status"] == "xfail"} == set(expected)
+    checks = check_estimator(estimator, expected_failed_checks=expected, on_fail=None, on_skip=None)
+    assert [check["check_name"] for check in checks if check["status"] == "failed"] == []
+    assert {check["check_name"] for check in checks if check["status"] == "xfail"} == set(expected)
 
 
-def partitioned_people(count: int) -> tuple[np.ndarray, np.ndarray]:
+@pytest.fixture
+def learners(monkeypatch: pytest.MonkeyPatch) -> list[StreamingLearner]:
+    """The learners behind all estimators that are fitted during a test, in order."""
+    made: list[StreamingLearner] = []
+
+    def recorded(*arguments: Any, **settings: Any) -> StreamingLearner:
+        made.append(StreamingLearner(*arguments, **settings))
+        return made[-1]
+
+    monkeypatch.setattr(linear, "StreamingLearner", recorded)
+    return made
+
+
+def coefficients_of(model: PrivateStreamingRegressor | PrivateStreamingClassifier) -> list[float]:
+    """Return the released coefficients as a list, for comparisons bit for bit."""
+    coefficients: list[float] = model.coef_.tolist()
+    return coefficients
+
+
+def people_with_targets(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return features in [0, 10] and targets that are linear in them, up to noise."""
     generator = np.random.default_rng(0)
     features = generator.uniform(0, 10, size=(count, 3))
     return features, features @ [2.0, -1.0, 0.0] + 5 + generator.normal(0, 0.5, size=count)
 
 
 def test_coefficients_come_back_in_the_units_of_the_data() -> None:
-    features, targets = partitioned_people(20_000)
+    features, targets = people_with_targets(20_000)
     model = PrivateStreamingRegressor(
         1.0, 1e-6, feature_range=(0, 10), target_range=(-10, 30), seed=1
     ).fit(features, targets)
@@ -91,8 +109,10 @@ def test_coefficients_come_back_in_the_units_of_the_data() -> None:
     assert "SIMULATED" in model.guarantee_
 
 
-def test_partial_fit_goes_on_and_a_pickle_holds_released_values_only() -> None:
-    features, targets = partitioned_people(4000)
+def test_a_pickle_of_a_stream_holds_released_values_only(
+    learners: list[StreamingLearner],
+) -> None:
+    features, targets = people_with_targets(4000)
     settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30)}
     with pytest.raises(ConfigError, match="horizon"):
         PrivateStreamingRegressor(**settings).partial_fit(features, targets)
@@ -100,34 +120,37 @@ def test_partial_fit_goes_on_and_a_pickle_holds_released_values_only() -> None:
     for part in np.split(np.arange(4000), 8):
         model.partial_fit(features[part], targets[part])
     assert model.score(features, targets) > 0.8
-    kept = pickle.dumps(model)
-    raw = model._learner._engine.block["gradient"].values
+
+    pickled = pickle.dumps(model)
+
+    raw = learners[-1].snapshot().block["gradient"]
     assert raw.any()
-    assert raw.tobytes() not in kept
-    other = pickle.loads(kept)
-    assert np.array_equal(other.predict(features), model.predict(features))
+    assert raw.tobytes() not in pickled
+    unpickled = pickle.loads(pickled)
+    assert np.array_equal(unpickled.predict(features), model.predict(features))
     with pytest.raises(StateError, match="pickle"):
-        other.partial_fit(features[:5], targets[:5])
+        unpickled.partial_fit(features[:5], targets[:5])
 
 
-def test_bagging_which_sets_random_state_does_not_make_a_private_fit_a_simulation() -> None:
+def test_bagging_which_sets_random_state_leaves_fits_private() -> None:
     from sklearn.ensemble import BaggingRegressor
 
-    features, targets = partitioned_people(600)
+    features, targets = people_with_targets(600)
     private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30))
     with pytest.warns(UserWarning, match="^2 fits on the same people cost together epsilon = 1.45"):
-        crowd = BaggingRegressor(private, n_estimators=2, random_state=0).fit(features, targets)
-    assert [model.seed for model in crowd.estimators_] == [None, None]
-    assert all(model.guarantee_.startswith("Differential privacy") for model in crowd.estimators_)
+        bagging = BaggingRegressor(private, n_estimators=2, random_state=0).fit(features, targets)
+    models = bagging.estimators_
+    assert [model.seed for model in models] == [None, None]
+    assert all(model.guarantee_.startswith("Differential privacy") for model in models)
     assert private.set_params(seed=7).fit(features, targets).guarantee_.startswith("SIMULATED")
     with pytest.raises(TypeError, match="random_state"):
         PrivateStreamingRegressor(random_state=0, **UNIT)  # type: ignore[call-arg]
 
 
-def test_a_grid_search_says_what_all_its_fits_cost_together() -> None:
+def test_a_grid_search_states_what_all_its_fits_cost_together() -> None:
     from sklearn.model_selection import GridSearchCV
 
-    features, targets = partitioned_people(600)
+    features, targets = people_with_targets(600)
     private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30))
     search = GridSearchCV(private, {"radius": [1.0, 10.0]}, cv=3)
     with warnings.catch_warnings(record=True) as shown:
@@ -135,20 +158,17 @@ def test_a_grid_search_says_what_all_its_fits_cost_together() -> None:
         search.fit(features, targets)
     counts = [int(str(warning.message).split(" fits on the same people")[0]) for warning in shown]
     assert counts == [2, 4]  # of seven: the second and the fourth warn
-    one = Guarantee(
-        Privacy(1.0, 1e-6), *[Spending(zcdp(rho_of(1.0, 1e-6)))] * 2, releases=1, planned=1
-    )
-    said = " ".join(search.best_estimator_.guarantee_.split())
-    assert (
-        f"7 fits on the same people cost together epsilon = {together(*[one] * 7).epsilon:.3g} at"
-        in said
-    )
+    spending = Spending(zcdp(rho_of(1.0, 1e-6)))
+    one = Guarantee(Privacy(1.0, 1e-6), spending, spending, releases=1, planned=1)
+    epsilon = together(*[one] * 7).epsilon
+    guarantee = " ".join(search.best_estimator_.guarantee_.split())
+    assert f"7 fits on the same people cost together epsilon = {epsilon:.3g} at" in guarantee
 
 
-def test_a_stream_is_one_fit_and_a_second_one_of_a_clone_warns() -> None:
+def test_a_stream_is_one_fit_and_the_fit_of_a_clone_warns() -> None:
     from sklearn.base import clone
 
-    features, targets = partitioned_people(300)
+    features, targets = people_with_targets(300)
     private = PrivateStreamingRegressor(
         feature_range=(0, 10), target_range=(-10, 30), horizon=300, seed=1
     )
@@ -160,31 +180,28 @@ def test_a_stream_is_one_fit_and_a_second_one_of_a_clone_warns() -> None:
         second.partial_fit(features, targets)
 
 
-def test_a_delta_that_is_not_far_below_one_over_the_number_of_samples_warns() -> None:
+def test_a_delta_above_one_over_the_number_of_samples_warns() -> None:
     with pytest.warns(
         UserWarning, match="^delta = 0.5 is more than 1/1000, one over the number of people"
     ):
         PrivateStreamingRegressor(delta=0.5, feature_range=(0, 10), target_range=(-10, 30)).fit(
-            *partitioned_people(1000)
+            *people_with_targets(1000)
         )
 
 
 def test_two_fits_without_a_seed_differ_and_with_one_they_do_not() -> None:
-    features, targets = partitioned_people(500)
+    features, targets = people_with_targets(500)
 
     def coefficients(seed: int | None) -> list[float]:
-        return (
-            PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=seed)
-            .fit(features, targets)
-            .coef_.tolist()
-        )  # type: ignore[no-any-return]
+        model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=seed)
+        return coefficients_of(model.fit(features, targets))
 
     assert coefficients(None) != coefficients(None)
     assert coefficients(3) == coefficients(3)
 
 
-def test_a_label_that_is_neither_class_counts_as_nothing() -> None:
-    features, targets = partitioned_people(3000)
+def test_a_label_that_is_no_class_counts_as_nothing() -> None:
+    features, targets = people_with_targets(3000)
     labels = np.where(targets > 10, "high", "low").astype(object)
     labels[::10] = "other"
     model = PrivateStreamingClassifier(classes=("low", "high"), feature_range=(0, 10), seed=1).fit(
@@ -195,20 +212,25 @@ def test_a_label_that_is_neither_class_counts_as_nothing() -> None:
     assert np.allclose(model.predict_proba(features).sum(axis=1), 1.0)
 
 
-def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> None:
-    features, targets = partitioned_people(100)
+def test_errors_never_quote_the_data() -> None:
+    features, targets = people_with_targets(100)
     named = features.astype(object)
     named[3, 1] = "77.75"
     named[4, 1] = "Jane 77.75"
 
-    class Table:  # not an array, as a data frame is not
-        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    class Table:
+        """An object that is no array but converts to one, like a data frame."""
+
+        shape = named.shape
+
+        def __len__(self) -> int:
+            return len(named)
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
             return np.array(named, dtype=dtype)
 
-        shape, __len__ = named.shape, lambda self: len(named)
-
     model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
-    wrong = [
+    wrong: list[Any] = [
         Table(),
         named,
         named.tolist(),
@@ -221,6 +243,10 @@ def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> Non
             model.predict(rows)
         assert "77.75" not in str(caught.value)
         assert caught.value.__cause__ is None is caught.value.__context__
+
+
+def test_parameters_that_change_during_a_stream_are_refused() -> None:
+    features, targets = people_with_targets(100)
     model = PrivateStreamingRegressor(horizon=200, **UNIT).partial_fit(features, targets)
     with pytest.raises(ConfigError, match="changed"):
         model.set_params(epsilon=0.01).partial_fit(features, targets)
@@ -240,7 +266,7 @@ def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> Non
     ],
 )
 def test_data_that_reads_like_an_error_of_scikit_learn_is_not_quoted(value: str) -> None:
-    features, targets = partitioned_people(100)
+    features, targets = people_with_targets(100)
     named = features.astype(object)
     named[3, 1] = value
     model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
@@ -250,7 +276,7 @@ def test_data_that_reads_like_an_error_of_scikit_learn_is_not_quoted(value: str)
     assert caught.value.__cause__ is None is caught.value.__context__
 
 
-WRONG = [
+MALFORMED: list[Any] = [
     "a longer text",
     None,
     10**400,
@@ -265,15 +291,15 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("label", [0.5, *WRONG], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("label", [0.5, *MALFORMED], ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("classes", [(0, 1), ("no", "yes")])
-def test_one_label_decides_nobody_elses(label: Any, classes: Any) -> None:
-    features, targets = partitioned_people(300)
+def test_one_malformed_label_leaves_the_other_samples_unchanged(label: Any, classes: Any) -> None:
+    features, targets = people_with_targets(300)
     names = [classes[int(target > 10)] for target in targets]
 
     def coefficients(labels: Any) -> list[float]:
         model = PrivateStreamingClassifier(classes=classes, feature_range=(0, 10), seed=1)
-        return model.fit(features, labels).coef_.tolist()  # type: ignore[no-any-return]
+        return coefficients_of(model.fit(features, labels))
 
     missing = np.array(names)
     missing[7] = 2 if classes == (0, 1) else "?"
@@ -285,40 +311,42 @@ def test_one_label_decides_nobody_elses(label: Any, classes: Any) -> None:
     assert coefficients(apart) == expected
 
 
-def test_an_array_that_one_label_made_text_still_has_everybody_elses_numbers() -> None:
-    features, targets = partitioned_people(300)
+def test_an_array_that_one_label_turned_into_texts_has_the_labels_of_others() -> None:
+    features, targets = people_with_targets(300)
     labels = (targets > 10).astype(int)
 
     def coefficients(labels: Any) -> list[float]:
         model = PrivateStreamingClassifier(classes=(0, 1), feature_range=(0, 10), seed=1)
-        return model.fit(features, labels).coef_.tolist()  # type: ignore[no-any-return]
+        return coefficients_of(model.fit(features, labels))
 
     expected = coefficients(np.where(np.arange(300) == 7, 2, labels))
     assert coefficients(np.array([*labels[:7].tolist(), "x", *labels[8:].tolist()])) == expected
     assert coefficients(np.where(np.arange(300) == 7, 1j, labels)) == expected
 
 
-def nothing_said_by(place: int, rows: np.ndarray) -> np.ndarray:
+def with_missing_row(place: int, rows: np.ndarray) -> np.ndarray:
+    """Return the rows with NaN in one of them."""
     return np.where((np.arange(len(rows)) == place)[:, None], np.nan, rows)
 
 
 def fitted_coefficients(kind: str, features: Any, targets: np.ndarray) -> list[float]:
+    """Return the coefficients of a classifier, or of a regressor by `fit` or `partial_fit`."""
     public: dict[str, Any] = {"feature_range": [(0, 10)] * 3, "seed": 1, "horizon": 300}
     if kind == "classifier":
         model = PrivateStreamingClassifier(classes=(0, 1), **public).fit(features, targets > 10)
     else:
         model = PrivateStreamingRegressor(target_range=(-10, 30), **public)
         getattr(model, kind)(features, targets)
-    return model.coef_.tolist()  # type: ignore[no-any-return]
+    return coefficients_of(model)
 
 
 @pytest.mark.parametrize("kind", ["fit", "partial_fit", "classifier"])
-@pytest.mark.parametrize("cell", WRONG, ids=lambda value: type(value).__name__)
-def test_a_feature_that_is_no_number_counts_as_nothing_and_refuses_nobody(
+@pytest.mark.parametrize("cell", MALFORMED, ids=lambda value: type(value).__name__)
+def test_a_feature_that_is_no_number_leaves_the_other_samples_unchanged(
     cell: Any, kind: str
 ) -> None:
-    features, targets = partitioned_people(300)
-    expected = fitted_coefficients(kind, nothing_said_by(7, features), targets)
+    features, targets = people_with_targets(300)
+    expected = fitted_coefficients(kind, with_missing_row(7, features), targets)
     assert expected != fitted_coefficients(kind, features, targets)
     listed = features.tolist()
     listed[7] = [1.0, cell, 2.0]
@@ -331,9 +359,11 @@ def test_a_feature_that_is_no_number_counts_as_nothing_and_refuses_nobody(
 @pytest.mark.parametrize(
     "row", [[], [1.0], [1.0] * 4, None, "abc", 5, {"a": 1}, [[1.0, 2.0, 3.0]]], ids=str
 )
-def test_a_row_of_another_length_counts_as_nothing_and_refuses_nobody(row: Any) -> None:
-    features, targets = partitioned_people(300)
-    expected = fitted_coefficients("fit", nothing_said_by(0, features), targets)
+def test_a_row_of_another_length_leaves_the_other_samples_unchanged(
+    row: Any, learners: list[StreamingLearner]
+) -> None:
+    features, targets = people_with_targets(300)
+    expected = fitted_coefficients("fit", with_missing_row(0, features), targets)
     rows = [row, *features.tolist()[1:]]
     ragged = np.empty(300, dtype=object)
     ragged[:] = rows
@@ -346,27 +376,28 @@ def test_a_row_of_another_length_counts_as_nothing_and_refuses_nobody(row: Any) 
         feature_range=(0, 10), target_range=(-10, 30), horizon=301, seed=1
     )
     model.partial_fit(features, targets).partial_fit([row], [1.0])
-    assert model._learner.clock == 301
+    assert learners[-1].clock == 301
 
 
-def test_no_row_of_a_list_decides_how_many_features_there_are() -> None:
+def test_no_row_of_a_list_determines_the_number_of_features() -> None:
     rows = [[0.1, 0.2]] * 50 + [[0.1, 0.2, 0.3]] * 50
+    targets = [0.5] * 101
     for last in ([0.1, 0.2], [0.1, 0.2, 0.3], 0.1, None):
+        people: Any = [*rows, last]
         model = PrivateStreamingRegressor(feature_range=[(0, 1)] * 2, target_range=(0, 1), seed=1)
-        assert model.fit([*rows, last], [0.5] * 101).coef_.shape == (2,)
-        with pytest.raises(ConfigError, match="how many features there are is not read off a list"):
-            PrivateStreamingRegressor(feature_range=(0, 1), target_range=(0, 1)).fit(
-                [*rows, last], [0.5] * 101
-            )
+        assert model.fit(people, targets).coef_.shape == (2,)
+        without_width = PrivateStreamingRegressor(feature_range=(0, 1), target_range=(0, 1))
+        with pytest.raises(ConfigError, match="number of features is not read from a list"):
+            without_width.fit(people, targets)
         with pytest.raises(ConfigError, match="one range per feature, or an array"):
-            PublicScaler((0, 1)).fit([*rows, last])
+            PublicScaler((0, 1)).fit(people)
 
 
-@pytest.mark.parametrize("cell", WRONG, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("cell", MALFORMED, ids=lambda value: type(value).__name__)
 def test_one_cell_that_is_no_number_stops_no_pipeline(cell: Any) -> None:
     from sklearn.pipeline import make_pipeline
 
-    features, targets = partitioned_people(300)
+    features, targets = people_with_targets(300)
     broken = features.astype(object)
     broken[7, 1] = cell
     scaled = PublicScaler((0, 10)).fit_transform(broken)
@@ -377,47 +408,43 @@ def test_one_cell_that_is_no_number_stops_no_pipeline(cell: Any) -> None:
     make_pipeline(PublicScaler((0, 10)), private).fit(broken, targets)
 
 
-def test_frames_and_arrays_that_one_cell_made_text_still_have_everybody_elses_numbers() -> None:
+def test_frames_and_arrays_that_one_cell_turned_into_texts_have_the_numbers_of_others() -> None:
     import polars
 
-    features, targets = partitioned_people(300)
-    expected = fitted_coefficients("fit", nothing_said_by(7, features), targets)
+    features, targets = people_with_targets(300)
+    expected = fitted_coefficients("fit", with_missing_row(7, features), targets)
     texts = features.astype(str)
     texts[7, 1] = "x"
     assert fitted_coefficients("fit", texts, targets) == expected
-    assert (
-        fitted_coefficients(
-            "fit", np.where(nothing_said_by(7, features) >= 0, features, 1j), targets
-        )
-        == expected
-    )
+    complex_row = np.where(with_missing_row(7, features) >= 0, features, 1j)
+    assert fitted_coefficients("fit", complex_row, targets) == expected
     columns = dict(zip("abc", features.T.tolist(), strict=True))
     columns["b"] = texts[:, 1].tolist()
     model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
     model.fit(polars.DataFrame(columns), targets)
-    assert model.coef_.tolist() == expected
+    assert coefficients_of(model) == expected
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
 def test_predictions_for_rows_with_nan_are_nan_or_those_of_the_middle() -> None:
-    features, targets = partitioned_people(300)
-    asked = nothing_said_by(7, features)
+    features, targets = people_with_targets(300)
+    rows = with_missing_row(7, features)
     model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
-    assert np.flatnonzero(np.isnan(model.fit(features, targets).predict(asked))).tolist() == [7]
+    assert np.flatnonzero(np.isnan(model.fit(features, targets).predict(rows))).tolist() == [7]
     classes = PrivateStreamingClassifier(classes=(0, 1), feature_range=(0, 10), seed=1)
     classes.fit(features, targets > 10)
-    assert np.flatnonzero(np.isnan(classes.predict_proba(asked)[:, 0])).tolist() == [7]
+    assert np.flatnonzero(np.isnan(classes.predict_proba(rows)[:, 0])).tolist() == [7]
     middle = classes.predict(np.full((1, 3), 5.0))
-    assert classes.predict(asked)[7] == middle
+    assert classes.predict(rows)[7] == middle
 
 
-@pytest.mark.parametrize("target", WRONG, ids=lambda value: type(value).__name__)
-def test_a_target_that_is_no_number_counts_as_nothing_and_decides_nobody_elses(target: Any) -> None:
-    features, targets = partitioned_people(300)
+@pytest.mark.parametrize("target", MALFORMED, ids=lambda value: type(value).__name__)
+def test_a_target_that_is_no_number_leaves_the_other_samples_unchanged(target: Any) -> None:
+    features, targets = people_with_targets(300)
 
     def coefficients(targets: Any) -> list[float]:
         model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
-        return model.fit(features, targets).coef_.tolist()  # type: ignore[no-any-return]
+        return coefficients_of(model.fit(features, targets))
 
     listed = targets.tolist()
     expected = coefficients(np.where(np.arange(300) == 7, np.nan, targets))
@@ -432,9 +459,9 @@ def test_a_target_that_is_no_number_counts_as_nothing_and_decides_nobody_elses(t
     ("kind", "low", "high"),
     [(np.int64, -(2.0**62), 2.0**62), (np.uint8, 0.0, 255.0), (np.int8, -128, 127)],
 )
-def test_numbers_of_any_kind_are_scaled_as_floats(kind: Any, low: float, high: float) -> None:
-    """Integers wrap around; whether they did would depend on whether somebody brought a float."""
-    features, targets = partitioned_people(300)
+def test_numbers_of_any_type_are_scaled_as_floats(kind: Any, low: float, high: float) -> None:
+    """Small integers wrap around, but not in an array in which one person's entry is a float."""
+    features, targets = people_with_targets(300)
     public = np.iinfo(kind)
     whole = np.where(targets > 10, public.max // 4 * 3, public.min).astype(kind)
     settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (low, high), "seed": 1}
@@ -450,8 +477,8 @@ def test_numbers_of_any_kind_are_scaled_as_floats(kind: Any, low: float, high: f
     assert np.array_equal(np.delete(alone, 7), np.delete(scaler.fit_transform(listed), 7))
 
 
-def test_errors_about_shapes_still_say_what_is_wrong() -> None:
-    features, targets = partitioned_people(100)
+def test_errors_about_shapes_name_the_problem() -> None:
+    features, targets = people_with_targets(100)
     model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
     with pytest.raises(
         ValueError,
@@ -470,7 +497,7 @@ def test_errors_about_shapes_still_say_what_is_wrong() -> None:
         PrivateStreamingRegressor(**UNIT).fit(features[:0], targets[:0])
 
 
-def test_ranges_and_classes_have_no_default_that_would_give_silent_nonsense() -> None:
+def test_ranges_and_classes_have_no_default() -> None:
     for make in (
         lambda: PrivateStreamingRegressor(target_range=(0, 1)),  # type: ignore[call-arg]
         lambda: PrivateStreamingRegressor(feature_range=(0, 1)),  # type: ignore[call-arg]
@@ -481,7 +508,7 @@ def test_ranges_and_classes_have_no_default_that_would_give_silent_nonsense() ->
             make()
     with pytest.raises(ConfigError, match="two or more"):
         PrivateStreamingClassifier(classes=(1, 1), feature_range=(0, 10)).fit(
-            *partitioned_people(20)
+            *people_with_targets(20)
         )
 
 
@@ -504,8 +531,8 @@ def test_many_classes_share_one_budget() -> None:
     assert batch.facts_["method"] == "passes"
 
 
-def test_weights_beyond_their_bound_count_as_it_and_none_at_all_if_zero() -> None:
-    features, targets = partitioned_people(3000)
+def test_weights_are_clipped_to_their_bound_and_zero_weights_count_as_nothing() -> None:
+    features, targets = people_with_targets(3000)
     turned = np.where(np.arange(3000) % 2, 20 - targets, targets)
     settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30), "seed": 1}
     weights = np.where(np.arange(3000) % 2, 0.0, 1.0)
@@ -527,13 +554,13 @@ def test_weights_beyond_their_bound_count_as_it_and_none_at_all_if_zero() -> Non
         assert "77.75" not in str(caught.value)
 
 
-@pytest.mark.parametrize("weight", [*WRONG, -1.0], ids=lambda value: type(value).__name__)
-def test_a_weight_that_is_none_counts_as_zero_and_decides_nobody_elses(weight: Any) -> None:
-    features, targets = partitioned_people(300)
+@pytest.mark.parametrize("weight", [*MALFORMED, -1.0], ids=lambda value: type(value).__name__)
+def test_a_malformed_weight_counts_as_zero_and_leaves_the_others_unchanged(weight: Any) -> None:
+    features, targets = people_with_targets(300)
 
     def coefficients(weights: Any) -> list[float]:
         model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
-        return model.fit(features, targets, sample_weight=weights).coef_.tolist()  # type: ignore[no-any-return]
+        return coefficients_of(model.fit(features, targets, sample_weight=weights))
 
     expected = coefficients((np.arange(300) != 7).astype(float))
     assert expected != coefficients(None)
@@ -541,9 +568,9 @@ def test_a_weight_that_is_none_counts_as_zero_and_decides_nobody_elses(weight: A
 
 
 @pytest.mark.parametrize("huge", [np.longdouble("1e4000"), 1.7e308, 5e-324, -1e308])
-def test_no_number_makes_anything_warn(huge: Any) -> None:
-    """A warning tells about a sample; the suite makes every one an error."""
-    features, targets = partitioned_people(100)
+def test_extreme_numbers_do_not_warn(huge: Any) -> None:
+    """The text of a warning may quote a sample; the test suite turns warnings into errors."""
+    features, targets = people_with_targets(100)
     settings: dict[str, Any] = {
         "feature_range": (0, 10),
         "target_range": (-10, 30),
@@ -566,8 +593,8 @@ def test_no_number_makes_anything_warn(huge: Any) -> None:
     learner.observe_stream(rows, numbers, numbers)
 
 
-def test_standard_errors_are_about_as_large_as_errors_are() -> None:
-    features, targets = partitioned_people(6000)
+def test_standard_errors_are_about_as_large_as_the_errors() -> None:
+    features, targets = people_with_targets(6000)
     settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30)}
     for learn in ("fit", "partial_fit"):
         off = []
@@ -578,10 +605,10 @@ def test_standard_errors_are_about_as_large_as_errors_are() -> None:
         assert 0.1 < np.sqrt(np.mean(np.square(off))) < 2.5
 
 
-def test_a_pipeline_with_public_ranges_gives_what_the_ranges_give() -> None:
+def test_a_pipeline_with_a_public_scaler_equals_ranges_of_the_estimator() -> None:
     from sklearn.pipeline import make_pipeline
 
-    features, targets = partitioned_people(500)
+    features, targets = people_with_targets(500)
     private = PrivateStreamingRegressor(feature_range=(-1, 1), target_range=(-10, 30), seed=1)
     piped = make_pipeline(PublicScaler((0, 10)), private).fit(features, targets)
     alone = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
@@ -599,6 +626,6 @@ def test_a_pipeline_with_public_ranges_gives_what_the_ranges_give() -> None:
         {"seed": "one"},
     ],
 )
-def test_configuration_errors_are_ours(wrong: dict[str, Any]) -> None:
+def test_wrong_parameters_raise_config_errors(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        PrivateStreamingRegressor(**(UNIT | wrong)).fit(*partitioned_people(20))
+        PrivateStreamingRegressor(**(UNIT | wrong)).fit(*people_with_targets(20))

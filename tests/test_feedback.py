@@ -1,6 +1,4 @@
-"""If these fail, a person's feedback is shown in an error, or one malformed row decides for
-others.
-"""
+"""If these fail, an error quotes a person's feedback, or one malformed row decides for others."""
 
 import warnings
 from typing import Any
@@ -16,18 +14,21 @@ from discreet.functions import ClickModel, GraphCut, SetFunction
 
 
 def batch(feedback: Any, people: int = 1, *, single: bool = False) -> Batch:
+    """Return the feedback of a batch of rounds without contexts or masks."""
     return Batch(np.arange(people), feedback, EMPTY_REQUEST, single)
 
 
-WRONG = [
+MALFORMED: list[Any] = [
     [0.777], [0.777, 2.0, 3.0], [[0.777, 2.0]], "ab", None, ["0.777", "y"], [0.777, float("nan")],
-    [float("inf"), 0.777], 0.777, {}, {"x": 0.777}, object(), b"ab", [0.777, 1j], [[0.777], [1.0, 2.0]],
-    [10**400, 0.0], True, [0.777, None], [0.777] * 10**6, [[0.777] * 2] * 2, np.full(3, 0.777),
+    [float("inf"), 0.777], 0.777, {}, {"x": 0.777}, object(), b"ab", [0.777, 1j],
+    [[0.777], [1.0, 2.0]], [10**400, 0.0], True, [0.777, None], [0.777] * 10**6,
+    [[0.777] * 2] * 2, np.full(3, 0.777),
 ]  # fmt: skip
+"""Feedback that is no row of two numbers."""
 
 
-@pytest.mark.parametrize("feedback", WRONG, ids=lambda value: type(value).__name__)
-def test_a_wrong_row_is_refused_without_showing_it(feedback: Any) -> None:
+@pytest.mark.parametrize("feedback", MALFORMED, ids=lambda value: type(value).__name__)
+def test_a_malformed_row_is_refused_without_quoting_it(feedback: Any) -> None:
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         with pytest.raises(OutOfBounds) as caught:
@@ -37,62 +38,71 @@ def test_a_wrong_row_is_refused_without_showing_it(feedback: Any) -> None:
     assert not shown
 
 
-def test_among_many_whoever_is_malformed_adds_nothing_and_others_are_read() -> None:
-    people = [[1.0, 2.0], *WRONG, np.array([3, 4]), (5.0, 6.0)]
+def test_in_a_batch_malformed_rows_add_nothing_and_the_others_are_read() -> None:
+    people = [[1.0, 2.0], *MALFORMED, np.array([3, 4]), (5.0, 6.0)]
+
     rows = as_rows(batch(people, len(people)), 2)
+
     assert rows.shape == (len(people), 2)
     assert rows[0].tolist() == [1.0, 2.0]
     assert rows[-2:].tolist() == [[3.0, 4.0], [5.0, 6.0]]
     assert not np.isfinite(rows[1:-2]).all(axis=1).any()
 
 
-def test_a_matrix_is_taken_as_it_is_and_of_the_right_shape_only() -> None:
+def test_a_matrix_is_read_unchanged_and_must_have_the_right_shape() -> None:
     assert as_rows(batch(np.ones((3, 2)), 3), 2).tolist() == [[1.0, 1.0]] * 3
     assert as_rows(batch(np.array([1, 2, 3]), 3), 1).tolist() == [[1.0], [2.0], [3.0]]
     assert as_rows(batch(np.ones((3, 2), dtype=np.float32)[::-1], 3), 2).flags.c_contiguous
-    for wrong in (
+    wrong: list[np.ndarray] = [
         np.ones((3, 1)),
         np.ones((2, 2)),
         np.ones(3),
         np.ones((3, 2, 1)),
         np.zeros((3, 2), "M8[s]"),
-    ):
+    ]
+    for matrix in wrong:
         with pytest.raises(OutOfBounds, match="matrix"):
-            as_rows(batch(wrong, 3), 2)
+            as_rows(batch(matrix, 3), 2)
 
 
-def test_one_entry_that_makes_an_array_text_or_complex_takes_nobody_else_along() -> None:
-    for strange, wrong in (("n/a", 1), (2j, 1)):
-        rows = as_rows(batch(np.array([[0.5, 1.0], [strange, 1.0], [0.25, 0.75]]), 3), 2)
-        assert rows[[0, 2]].tolist() == [[0.5, 1.0], [0.25, 0.75]]
-        assert np.isnan(rows[wrong, 0])
+@pytest.mark.parametrize("odd", ["n/a", 2j])
+def test_an_entry_that_turns_an_array_into_texts_or_complex_leaves_other_rows(odd: Any) -> None:
+    matrix = np.array([[0.5, 1.0], [odd, 1.0], [0.25, 0.75]])
+
+    rows = as_rows(batch(matrix, 3), 2)
+
+    assert rows[[0, 2]].tolist() == [[0.5, 1.0], [0.25, 0.75]]
+    assert np.isnan(rows[1, 0])
 
 
-def test_numbers_of_any_plain_kind_are_numbers() -> None:
+def test_numbers_of_any_plain_type_are_read() -> None:
     plain = [1, 2.5, np.float32(3), np.int8(4), True, [5.0], np.array([6.0])]
     assert as_numbers(batch(plain, 7)).tolist() == [1.0, 2.5, 3.0, 4.0, 1.0, 5.0, 6.0]
     assert np.isnan(as_numbers(batch([None, "x", [1.0, 2.0], object()], 4))).all()
-    assert as_floats([1.0, 2.0]).tolist() == [1.0, 2.0]  # type: ignore[union-attr]
-    assert as_floats("12") == 12.0  # a column that one person made text
+    listed = as_floats([1.0, 2.0])
+    assert listed is not None
+    assert listed.tolist() == [1.0, 2.0]
+    assert as_floats("12") == 12.0  # from a column that one person's text turned into texts
     assert as_floats("twelve") is None
 
 
-def test_callables_are_taken_and_anything_else_is_nobody() -> None:
-    found = as_callables(batch([len, 3, None, lambda chosen: 0.5], 4))
-    assert [one is not None for one in found] == [True, False, False, True]
-    assert isinstance(found[0], SetFunction)
+def test_callables_are_read_and_anything_else_adds_nothing() -> None:
+    functions = as_callables(batch([len, 3, None, lambda chosen: 0.5], 4))
+
+    assert [function is not None for function in functions] == [True, False, False, True]
+    assert isinstance(functions[0], SetFunction)
     with pytest.raises(OutOfBounds, match="callable"):
         as_callables(batch(0.777, single=True))
 
 
-def test_rows_of_a_family_are_in_its_range_and_single_ones_outside_are_refused() -> None:
+def test_rows_of_a_family_are_clipped_to_its_range_and_a_single_one_outside_is_refused() -> None:
     rows = as_people(batch([[0.5, 2.0], [np.nan, 0.1], "ab", [0.25, 0.75]], 4), ClickModel(), 2)
     assert rows.tolist() == [[0.5, 1.0], [0.0, 0.0], [0.0, 0.0], [0.25, 0.75]]
     with pytest.raises(OutOfBounds, match="range of GraphCut"):
         as_people(batch([-0.777], single=True), GraphCut(((0, 1),)), 2)
 
 
-# --- one person's text makes everybody's numbers text ---------------------------------------------
+# --- one person's text turns a whole column into texts --------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -104,31 +114,31 @@ def test_rows_of_a_family_are_in_its_range_and_single_ones_outside_are_refused()
         [1, "0.5", {}, 2],
     ],
 )
-def test_numbers_that_one_entry_made_something_else_are_numbers_all_the_same(
+def test_numbers_in_a_column_that_one_entry_turned_into_another_type_are_recovered(
     column: list[Any],
 ) -> None:
-    wanted = [1.0, 0.5, np.nan, 2.0]
+    expected = [1.0, 0.5, np.nan, 2.0]
     objects = np.array([*column, None], dtype=object)[:-1]
-    for people in (
-        column,
-        objects,
-        objects[:, None],
-        *([] if {} in column else [np.array(column)]),
-    ):
-        assert np.array_equal(as_numbers(batch(people, 4)), wanted, equal_nan=True)
+    containers: list[Any] = [column, objects, objects[:, None]]
+    if {} not in column:
+        containers.append(np.array(column))
+
+    for people in containers:
+        assert np.array_equal(as_numbers(batch(people, 4)), expected, equal_nan=True)
 
 
 @pytest.mark.parametrize("kind", ["U5", "S5", object])
-def test_truths_that_one_entry_made_text_count_as_one_and_zero(kind: Any) -> None:
-    rows = as_rows(
-        batch(np.array([["True", "False"], ["x", "True"], ["TRUE", "false"]]).astype(kind), 3), 2
-    )
+def test_booleans_that_one_entry_turned_into_texts_count_as_one_and_zero(kind: Any) -> None:
+    texts = np.array([["True", "False"], ["x", "True"], ["TRUE", "false"]])
+
+    rows = as_rows(batch(texts.astype(kind), 3), 2)
+
     assert rows[[0, 2]].tolist() == [[1.0, 0.0], [1.0, 0.0]]
     assert not np.isfinite(rows[1]).all()
 
 
 def test_a_row_that_is_too_long_is_not_converted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One person with a billion entries must not fill the memory of everybody's machine."""
+    """One person's row of a billion entries must not fill the operator's memory."""
     monkeypatch.setattr(feedback_module, "as_floats", lambda values: pytest.fail("converted"))
     for long in ([0.5] * 3, (0.5,) * 3, np.full(3, 0.5), ["x"] * 3, []):
         assert np.isnan(as_rows(batch([long], 1), 2)).all()

@@ -1,5 +1,6 @@
-"""If these fail, a sample says something else than it should, or weighs more than is paid for."""
+"""If these fail, the gradient of a sample is wrong, or a malformed sample stops learning."""
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -12,39 +13,48 @@ from discreet.losses import (
     GeneralisedLinearLoss,
     HuberLoss,
     LogisticLoss,
+    Loss,
     Samples,
     SquaredLoss,
 )
 
-LOSSES: list[Any] = [
+LOSSES: list[Loss] = [
     SquaredLoss(),
     LogisticLoss(),
     HuberLoss(0.7),
-    *(GeneralisedLinearLoss(link) for link in ("identity", "logistic", "log")),
-]  # type: ignore[arg-type]
+    GeneralisedLinearLoss("identity"),
+    GeneralisedLinearLoss("logistic"),
+    GeneralisedLinearLoss("log"),
+]
+NO_LINK: Any = "probit"
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_slopes_are_derivatives(loss: Any, crowd: np.random.Generator) -> None:
-    margins, targets = crowd.uniform(-3, 3, size=200), crowd.uniform(0, 1, size=200)
+def test_slopes_are_derivatives(loss: Loss, crowd: np.random.Generator) -> None:
+    margins = crowd.uniform(-3, 3, size=200)
+    targets = crowd.uniform(0, 1, size=200)
     step = 1e-6
-    numeric = (loss.values(margins + step, targets) - loss.values(margins - step, targets)) / (
-        2 * step
-    )
+
+    above = loss.values(margins + step, targets)
+    below = loss.values(margins - step, targets)
+
+    numeric = (above - below) / (2 * step)
     assert np.allclose(loss.slopes(margins, targets), numeric, atol=1e-6)
 
 
-def test_sparse_rows_are_rows() -> None:
+def test_sparse_features_are_read_like_dense_ones() -> None:
     from scipy.sparse import csr_matrix
 
-    dense = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
-    parts = [
-        list(Samples(matrix, [1.0, 2.0, 3.0])[1:].dense(1)) for matrix in (dense, csr_matrix(dense))
-    ]
-    assert [len(part) for part in parts] == [2, 2]
-    for one, two in zip(*parts, strict=True):
-        assert np.array_equal(one.features, two.features)
-        assert np.array_equal(one.targets, two.targets)
+    matrix = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
+    targets = [1.0, 2.0, 3.0]
+
+    of_dense = list(Samples(matrix, targets)[1:].dense(1))
+    of_sparse = list(Samples(csr_matrix(matrix), targets)[1:].dense(1))
+
+    assert len(of_dense) == len(of_sparse) == 2
+    for dense, sparse in zip(of_dense, of_sparse, strict=True):
+        assert np.array_equal(dense.features, sparse.features)
+        assert np.array_equal(dense.targets, sparse.targets)
 
 
 @pytest.mark.parametrize(
@@ -56,26 +66,28 @@ def test_sparse_rows_are_rows() -> None:
         ([[1.0], [2.0, 3.0]], [1.0, 2.0]),
     ],
 )
-def test_samples_of_the_wrong_shape_are_refused(pair: Any) -> None:
+def test_samples_of_the_wrong_shape_are_refused(pair: tuple[Any, Any]) -> None:
     with pytest.raises(OutOfBounds):
         Samples(*pair)
 
 
-def test_a_callable_gradient_that_fails_counts_as_nothing() -> None:
-    point = np.ones(2)
-    for gradient in (
-        lambda c, x, y: 1 / 0,
-        lambda c, x, y: [np.nan, 0.0],
-        lambda c, x, y: [1.0],
-        lambda c, x, y: "no",
-    ):
-        assert not CallableLoss(gradient).of(point, np.ones(2), 1.0).any()
+@pytest.mark.parametrize(
+    "gradient",
+    [
+        lambda coefficients, x, y: 1 / 0,
+        lambda coefficients, x, y: [np.nan, 0.0],
+        lambda coefficients, x, y: [1.0],
+        lambda coefficients, x, y: "no",
+    ],
+)
+def test_a_callable_gradient_that_fails_counts_as_zero(gradient: Any) -> None:
+    assert not CallableLoss(gradient).of(np.ones(2), np.ones(2), 1.0).any()
 
 
 @pytest.mark.parametrize(
     "make",
-    [lambda: HuberLoss(0.0), lambda: HuberLoss(inf), lambda: GeneralisedLinearLoss("probit")],
-)  # type: ignore[arg-type]
-def test_wrong_parameters_are_refused(make: Any) -> None:
+    [lambda: HuberLoss(0.0), lambda: HuberLoss(inf), lambda: GeneralisedLinearLoss(NO_LINK)],
+)
+def test_wrong_parameters_are_refused(make: Callable[[], Loss]) -> None:
     with pytest.raises(ConfigError):
         make()

@@ -1,17 +1,16 @@
-"""Where decisions lie: boxes, balls and simplices for points; matroids and knapsacks for sets.
+"""Domains, the sets from which decisions are taken.
 
-From discreet/optim/domains.py, matroids.py and knapsack.py.
+    points    Box, LpBall, Simplex                                       StreamingLearner
+    sets      UniformMatroid, PartitionMatroid, LaminarMatroid,          SetSelector,
+              GraphicMatroid, OracleMatroid, Knapsack                    ContinuousMaximizer
+
+Domains are public: they never depend on a person's data.
 """
 
 from discreet.optim.domains import Box, Domain, LpBall, Simplex
+from discreet.optim.general_matroids import GraphicMatroid, OracleMatroid
 from discreet.optim.knapsack import Knapsack
-from discreet.optim.matroids import (
-    GraphicMatroid,
-    LaminarMatroid,
-    OracleMatroid,
-    PartitionMatroid,
-    UniformMatroid,
-)
+from discreet.optim.matroids import LaminarMatroid, PartitionMatroid, UniformMatroid
 
 __all__ = [
     "Box",
@@ -30,4 +29,4 @@ __all__ = [
 SetDomain = (
     UniformMatroid | PartitionMatroid | LaminarMatroid | GraphicMatroid | OracleMatroid | Knapsack
 )
-"""Where sets lie."""
+"""A domain of sets: a matroid or a knapsack."""

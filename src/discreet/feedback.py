@@ -1,8 +1,8 @@
-"""Feedback as it comes in, made into numbers that an aggregator can take.
+"""Conversion of feedback into rows of floats that an aggregator can add up.
 
-One person's feedback (`batch.single`) is refused with `OutOfBounds` if it is wrong, and the round
-stays open. Among many, whoever is malformed adds nothing: one person's row must not decide whether
-others are counted.
+The feedback of one person (`batch.single`) is refused with `OutOfBounds` if it is malformed, and
+the round stays open. In a batch of many people a malformed row adds nothing: one person's row must
+not decide whether others are counted.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -19,20 +18,19 @@ from discreet.arrays import Floats
 from discreet.engine.request import Batch
 from discreet.errors import OutOfBounds
 from discreet.functions.costs import CostFunctions
-from discreet.functions.person import asked_of, reading
+from discreet.functions.person import reading, result_or
 from discreet.functions.sets import SetFunction, SetFunctions
 
 PLAIN = frozenset((float, int, bool, np.float64))
-"""Kinds of numbers of which NumPy makes an array without an error or a warning."""
+"""Types of numbers from which NumPy makes an array without an error or a warning."""
 
 
-def as_floats(values: Any) -> Floats | None:
-    """One person's numbers as an array of floats; None if they are no numbers.
+def as_floats(values: object) -> Floats | None:
+    """Return one person's numbers as an array of floats; None if they are no numbers.
 
-    Nothing warns: a warning would tell about a person.
+    No warning is shown: its text may quote a person's data.
     """
-    kind = type(values)
-    if kind in PLAIN or (kind in (list, tuple) and PLAIN.issuperset(map(type, values))):
+    if _are_plain(values):
         values = np.array(values)
     if type(values) is np.ndarray and values.dtype.kind in "biuf":
         if values.dtype == np.float64:
@@ -40,31 +38,38 @@ def as_floats(values: Any) -> Floats | None:
         with np.errstate(all="ignore"):
             return values.astype(np.float64)
     with reading():
-        return asked_of(partial(_converted, values), None)
+        return result_or(partial(_converted, values), None)
+
+
+def _are_plain(values: object) -> bool:
+    """Whether these are a plain number, or a list of plain numbers."""
+    if type(values) is list or type(values) is tuple:
+        return PLAIN.issuperset(map(type, values))
+    return type(values) in PLAIN
 
 
 def _converted(values: object) -> Floats | None:
-    """Numbers of any kind, and those in an array of anything, as a frame has them once one cell is
-    a text.
+    """Return numbers of any type as floats, also those in an array of objects or texts.
 
-    An error if one entry is no number.
+    A column of a data frame is such an array as soon as one cell is a text. An entry that is no
+    number raises an error.
     """
-    found = np.asarray(values)
-    if found.dtype.kind in "biuf":
-        return found.astype(np.float64)
-    if found.dtype.kind not in "OUSc":
+    array = np.asarray(values)
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    if array.dtype.kind not in "OUSc":
         return None
-    each = [_number(entry) for entry in found.reshape(-1).tolist()]
-    return np.array(each, dtype=np.float64).reshape(found.shape)
+    numbers = [_number(entry) for entry in array.reshape(-1).tolist()]
+    return np.array(numbers, dtype=np.float64).reshape(array.shape)
 
 
 def row_of(values: object, width: int) -> Floats | None:
-    """One person's row of `width` numbers; None for anything else.
+    """Return one person's row of `width` numbers; None for anything else.
 
-    The length of a row is checked before its entries are read.
+    The length of a row is checked before its entries are converted.
     """
     if type(values) is np.ndarray and values.shape == (width,) and values.dtype == np.float64:
-        return values  # what one visitor waits for
+        return values  # the usual case of a single answer, without conversion
     if isinstance(values, list | tuple) and len(values) != width:
         return None
     if isinstance(values, np.ndarray) and values.size != width:
@@ -79,9 +84,10 @@ _TRUTHS = {"true": 1.0, "false": 0.0}
 
 
 def _number(entry: object) -> float:
-    """What an entry stands for; an error if it is no number.
+    """Return the number that an entry stands for; raise an error if it is no number.
 
-    One person's text makes a whole column text: what others' numbers were written as is read back.
+    The text of one person turns a whole column into texts; the numbers of the others are parsed
+    back.
     """
     if isinstance(entry, str | bytes):
         text = (entry.decode() if isinstance(entry, bytes) else entry).strip().lower()
@@ -96,81 +102,88 @@ def _number(entry: object) -> float:
 
 
 def as_rows(batch: Batch, width: int) -> Floats:
-    """So many numbers a person, one row each; rows that are malformed among many are NaN."""
-    feedback, people = batch.feedback, len(batch)
+    """Return one row of `width` numbers per person; in a batch a malformed row is NaN."""
+    feedback = batch.feedback
     if batch.single:
         return one_row(feedback, width)
     if isinstance(feedback, np.ndarray) and feedback.dtype.kind != "O":
-        rows = as_floats(feedback) if feedback.dtype.kind in "biuf" else as_numbers_anyway(feedback)
+        is_numeric = feedback.dtype.kind in "biuf"
+        rows = as_floats(feedback) if is_numeric else from_text_or_complex(feedback)
         if width == 1 and rows is not None and rows.ndim == 1:
             rows = rows.reshape(-1, 1)
-        if rows is None or rows.shape != (people, width):
+        if rows is None or rows.shape != (len(batch), width):
             raise OutOfBounds(
-                f"feedback must be a matrix with {width} numbers a row, one row a round"
+                f"feedback must be a matrix with {width} numbers per row, one row per round"
             )
         return np.ascontiguousarray(rows)
-    if len(feedback) != people:
-        raise OutOfBounds(f"feedback must be one row of {width} numbers a round")
+    if len(feedback) != len(batch):
+        raise OutOfBounds(f"feedback must be one row of {width} numbers per round")
     return row_by_row(feedback, width)
 
 
-def as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
-    """An array that one entry made text or complex: everybody else's numbers are numbers all the
-    same.
+def from_text_or_complex(matrix: np.ndarray) -> Floats | None:
+    """Return the numbers of an array that one entry turned into texts or complex numbers.
 
-    Bit for bit, but for short floats (float16, float32): as texts they are what they print as, and
-    nothing tells them from float64 any more. Lists and arrays of objects keep them.
+    Other people's numbers are recovered bit for bit, except for short floats (float16, float32): a
+    text has their printed digits, and no longer tells their type. Lists and arrays of objects
+    preserve it.
     """
-    found = np.full(matrix.shape, np.nan)
     if matrix.dtype.kind == "c":
         with np.errstate(all="ignore"):
             return np.where(matrix.imag == 0, matrix.real, np.nan).astype(np.float64)
     if matrix.dtype.kind not in "US":
         return None
+    numbers = np.full(matrix.shape, np.nan)
     for place, entry in np.ndenumerate(matrix):
-        with suppress(ValueError):  # also of bytes that are no text
-            found[place] = _number(entry)
-    return found
+        with suppress(ValueError):  # no number, or bytes that are no text
+            numbers[place] = _number(entry)
+    return numbers
 
 
-def each_apart(values: object) -> np.ndarray | None:
-    """Values as an array; those of a list each for itself, as one text among them would make all
-    texts.
+def as_separate_entries(values: object) -> np.ndarray | None:
+    """Return values as an array; the entries of a list stay separate objects.
+
+    In an array that NumPy makes of a list, one text would turn all entries into texts.
     """
     if isinstance(values, list | tuple):
-        apart = np.empty(len(values), dtype=object)
+        entries = np.empty(len(values), dtype=object)
         for place, entry in enumerate(values):
-            apart[place] = entry
-        return apart
+            entries[place] = entry
+        return entries
     with reading():
-        return asked_of(lambda: np.asarray(values), None)
+        return result_or(lambda: np.asarray(values), None)
 
 
 def each_number(values: object) -> Floats | None:
-    """One float an entry, NaN for what is no finite number; None if these are no values at all.
+    """Return one float per entry, NaN where it is no finite number; None if there are no entries.
 
     >>> each_number([1, "2.5", "two", None, 10**400, float("inf")])
     array([1. , 2.5, nan, nan, nan, nan])
     """
-    found = each_apart(values)
-    if found is None:
+    entries = as_separate_entries(values)
+    if entries is None:
         return None
     numbers: Floats | None
-    if found.dtype.kind == "O":
+    if entries.dtype.kind == "O":
+        listed = entries.reshape(-1).tolist()
         with reading():
-            each = [asked_of(partial(float, entry), np.nan) for entry in found.reshape(-1).tolist()]
-        numbers = np.array(each, dtype=np.float64).reshape(found.shape)
-    elif found.dtype.kind in "biuf":
+            floats = [result_or(partial(float, entry), np.nan) for entry in listed]
+        numbers = np.array(floats, dtype=np.float64).reshape(entries.shape)
+    elif entries.dtype.kind in "biuf":
         with np.errstate(all="ignore"):
-            numbers = found.astype(np.float64)
+            numbers = entries.astype(np.float64)
     else:
-        numbers = as_numbers_anyway(found)
+        numbers = from_text_or_complex(entries)
     return None if numbers is None else np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def one_row(feedback: object, width: int) -> Floats:
-    """One person's numbers as a matrix of one row; `OutOfBounds` if they are not so many, or not
-    finite.
+    """Return one person's numbers as a matrix of one row.
+
+    Raises
+    ------
+    OutOfBounds
+        If they are not `width` finite numbers.
     """
     row = row_of(feedback, width)
     if row is None:
@@ -183,9 +196,7 @@ def one_row(feedback: object, width: int) -> Floats:
 
 
 def row_by_row(people: Sequence[object], width: int) -> Floats:
-    """One row of `width` numbers per entry of a list; a row of NaN for an entry that is anything
-    else.
-    """
+    """Return one row of `width` numbers per entry of a list; NaN for a malformed entry."""
     rows = np.full((len(people), width), np.nan)
     for place, person in enumerate(people):
         row = row_of(person, width)
@@ -195,26 +206,32 @@ def row_by_row(people: Sequence[object], width: int) -> Floats:
 
 
 def as_numbers(batch: Batch) -> Floats:
-    """One number a person; NaN for whoever is malformed among many."""
+    """Return one number per person; in a batch NaN for a malformed one."""
     if batch.single and type(batch.feedback) is float and isfinite(batch.feedback):
-        return np.array([batch.feedback])  # what one visitor waits for
+        return np.array([batch.feedback])  # the usual case of a single answer
     return as_rows(batch, 1)[:, 0]
 
 
 def as_callables(batch: Batch) -> list[SetFunction | None]:
-    """One callable a person; None for whoever brought something else among many."""
+    """Return one callable per person; in a batch None for anything else."""
     if batch.single:
         return [SetFunction(batch.feedback)]
     return [SetFunction(person) if callable(person) else None for person in batch.feedback]
 
 
 def as_people(batch: Batch, functions: SetFunctions | CostFunctions, items: int) -> Floats:
-    """One row a person for a family of set functions, every number in its range."""
+    """Return one row per person for a family of set functions, clipped to the family's range.
+
+    Raises
+    ------
+    OutOfBounds
+        If the feedback of a single person is out of range.
+    """
     width = functions.width(items)
     rows, fine = functions.admit(as_rows(batch, width), items)
     if batch.single and not fine.all():
         raise OutOfBounds(
-            f"feedback must be {width} numbers in the range of {type(functions).__name__}: see "
-            "its docstring"
+            f"feedback must be {width} numbers in the range of {type(functions).__name__}: its "
+            "docstring states the range"
         )
     return np.asarray(rows, dtype=np.float64)

@@ -1,7 +1,9 @@
-"""What a sample says about coefficients: losses of a linear predictor, and samples themselves.
+"""Losses of a linear predictor, and the samples that they are evaluated on.
 
-A loss is ℓ(m, y) for a margin m = ⟨x, θ⟩ and a target y; its gradient is ℓ′(m, y)·x, so all a
-learner needs is the slope ℓ′.
+A loss is ℓ(m, y) for a margin m = ⟨x, θ⟩ and a target y. Its gradient in θ is ℓ′(m, y)·x, so all
+that a learner needs is the slope ℓ′, the derivative in m. `StreamingLearner` clips every sample's
+features to `feature_bound` and its target to `target_bound`. `Loss` documents the methods that all
+losses have.
 
 >>> SquaredLoss().slopes(np.array([0.5]), np.array([1.0]))
 array([-1.])
@@ -20,7 +22,7 @@ from discreet import require
 from discreet.arrays import Floats, Mask
 from discreet.engine.signals import held
 from discreet.errors import OutOfBounds
-from discreet.functions.person import asked_of
+from discreet.functions.person import result_or
 
 __all__ = [
     "CallableLoss",
@@ -35,39 +37,48 @@ __all__ = [
 
 
 class Loss(Protocol):
-    """A loss of one margin; classes (`SoftmaxLoss`) have one margin each."""
+    """A loss of one margin; `SoftmaxLoss` has one margin per class instead."""
 
     @property
     def code(self) -> int:
-        """Which slope the compiled pass takes."""
+        """Number of the slope function in the compiled pass."""
 
     @property
     def parameter(self) -> float:
-        """Its parameter."""
+        """Parameter of the slope function in the compiled pass."""
 
     @property
     def curvature(self) -> float:
-        """About how much the slope rises per unit of margin, where it does."""
+        """Approximate second derivative ℓ″, where it is not 0."""
 
     @property
     def classifies(self) -> bool:
-        """Whether targets are 0 and 1, and slopes at most 1."""
+        """Whether targets lie in [0, 1], so that slopes lie in [−1, 1]."""
 
     def slopes(self, margins: Floats, targets: Floats) -> Floats:
-        """ℓ′ for each sample."""
+        """Return the derivative ℓ′(m, y) in the margin, per sample."""
 
     def values(self, margins: Floats, targets: Floats) -> Floats:
-        """ℓ for each sample."""
+        """Return the loss ℓ(m, y), per sample."""
 
     def predict(self, margins: Floats) -> Floats:
-        """The target that a margin stands for."""
+        """Return the predicted target, per margin."""
 
 
 @dataclass(frozen=True)
 class SquaredLoss:
-    """(m − y)²."""
+    """Squared loss: ℓ(m, y) = (m − y)².
 
-    code, parameter, curvature, classifies = 0, 0.0, 2.0, False
+    Examples
+    --------
+    >>> SquaredLoss().values(np.array([0.5]), np.array([1.0]))
+    array([0.25])
+    """
+
+    code = 0
+    parameter = 0.0
+    curvature = 2.0
+    classifies = False
 
     def slopes(self, margins: Floats, targets: Floats) -> Floats:
         return 2 * (margins - targets)
@@ -81,9 +92,18 @@ class SquaredLoss:
 
 @dataclass(frozen=True)
 class LogisticLoss:
-    """log(1 + e^m) − y·m, for targets y in {0, 1} (or in between)."""
+    """Logistic loss: ℓ(m, y) = log(1 + e^m) − y·m, for targets y in {0, 1} or between.
 
-    code, parameter, curvature, classifies = 1, 0.0, 0.2, True
+    Examples
+    --------
+    >>> LogisticLoss().predict(np.array([0.0]))
+    array([0.5])
+    """
+
+    code = 1
+    parameter = 0.0
+    curvature = 0.2
+    classifies = True
 
     def slopes(self, margins: Floats, targets: Floats) -> Floats:
         return self.predict(margins) - targets
@@ -97,10 +117,25 @@ class LogisticLoss:
 
 @dataclass(frozen=True)
 class HuberLoss:
-    """(m − y)²/2 up to `width`, then linear: large errors count less."""
+    """Huber loss: ℓ(m, y) = (m − y)²/2 for |m − y| ≤ width, else width·(|m − y| − width/2).
+
+    Large errors count less than in the squared loss.
+
+    Parameters
+    ----------
+    width
+        Error from which on the loss is linear.
+
+    Examples
+    --------
+    >>> HuberLoss(0.5).slopes(np.array([0.25, 3.0]), np.array([0.0, 0.0]))
+    array([0.25, 0.5 ])
+    """
 
     width: float = 1.0
-    code, curvature, classifies = 2, 1.0, False
+    code = 2
+    curvature = 1.0
+    classifies = False
 
     def __post_init__(self) -> None:
         require.number("width", self.width, 1e-8, 1e8)
@@ -114,7 +149,8 @@ class HuberLoss:
 
     def values(self, margins: Floats, targets: Floats) -> Floats:
         error = np.abs(margins - targets)
-        return np.where(error <= self.width, error**2 / 2, self.width * (error - self.width / 2))
+        linear = self.width * (error - self.width / 2)
+        return np.where(error <= self.width, error**2 / 2, linear)
 
     def predict(self, margins: Floats) -> Floats:
         return margins
@@ -122,9 +158,20 @@ class HuberLoss:
 
 @dataclass(frozen=True)
 class GeneralisedLinearLoss:
-    """The negative log-likelihood of a generalised linear model.
+    """Negative log-likelihood of a generalised linear model: ℓ(m, y) = A(m) − y·m.
 
-    `link` is its canonical link: "identity", "logistic" or "log" (for counts).
+    A is the log-partition function of the canonical link: m²/2 for "identity", log(1 + e^m) for
+    "logistic", e^m for "log".
+
+    Parameters
+    ----------
+    link
+        The canonical link: "identity", "logistic", or "log" (for counts).
+
+    Examples
+    --------
+    >>> GeneralisedLinearLoss("log").predict(np.array([0.0]))
+    array([1.])
     """
 
     link: Literal["identity", "logistic", "log"] = "identity"
@@ -152,12 +199,12 @@ class GeneralisedLinearLoss:
         return self.predict(margins) - targets
 
     def values(self, margins: Floats, targets: Floats) -> Floats:
-        whole = {
+        log_partition = {
             "identity": margins**2 / 2,
             "logistic": np.logaddexp(0.0, margins),
             "log": np.exp(np.minimum(margins, 30.0)),
         }[self.link]
-        return np.asarray(whole - targets * margins, dtype=np.float64)
+        return np.asarray(log_partition - targets * margins, dtype=np.float64)
 
     def predict(self, margins: Floats) -> Floats:
         if self.link == "identity":
@@ -169,94 +216,118 @@ class GeneralisedLinearLoss:
 
 @dataclass(frozen=True)
 class SoftmaxLoss:
-    """log Σ_c e^{m_c} − m_y for targets y in {0, …, classes − 1}: one row of coefficients a class.
+    """Softmax loss: ℓ(m, y) = log Σ_c e^{m_c} − m_y, for targets y in {0, …, classes − 1}.
 
-    All classes share one gradient, so they share the budget: there is no ε per class.
+    There is one row of coefficients per class. All classes share one gradient, so they share the
+    budget: there is no ε per class.
 
+    Parameters
+    ----------
+    classes
+        Number of classes.
+
+    Examples
+    --------
     >>> SoftmaxLoss(3).predict(np.zeros((1, 3))).round(2)
     array([[0.33, 0.33, 0.33]])
     """
 
     classes: int
-    curvature, classifies = 0.2, True
+    curvature = 0.2
+    classifies = True
 
     def __post_init__(self) -> None:
         require.whole("classes", self.classes, 2, 2**16)
 
     def predict(self, margins: Floats) -> Floats:
-        """The chance of each class, one row a sample."""
+        """Return the probability of each class, one row per sample."""
         weights = np.exp(margins - margins.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
     def slopes(self, margins: Floats, targets: Floats) -> Floats:
-        """The slope in each class's margin, one row a sample; zeros for a target that is no
-        class.
+        """Return the derivative in each class's margin, one row per sample.
+
+        A sample whose target is no class has slopes of zero.
         """
         known = np.isin(targets, np.arange(self.classes))
-        chances = self.predict(margins)
-        chances[np.flatnonzero(known), targets[known].astype(np.int64)] -= 1.0
-        return np.asarray(chances * known[:, None], dtype=np.float64)
+        slopes = self.predict(margins)
+        slopes[np.flatnonzero(known), targets[known].astype(np.int64)] -= 1.0
+        return np.asarray(slopes * known[:, None], dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class CallableLoss:
-    """Any gradient: `gradient(coefficients, x, y)` gives as many numbers as there are coefficients.
+    """Any loss, by its gradient: `gradient(coefficients, x, y)` returns one number per coefficient.
 
-    It is called once a sample, which is slower than the losses above. A sample for which it raises,
-    or gives something that is not finite, counts as zero. It must not remember anything from one
-    sample to the next.
+    The callable is called once per sample, which is slower than the other losses. A sample for
+    which it raises an exception, or returns something other than finite numbers of this shape,
+    counts as zero. The callable must not carry state from one sample to the next.
+
+    Parameters
+    ----------
+    gradient
+        Takes the coefficients, one sample's features and its target.
+
+    Examples
+    --------
+    >>> loss = CallableLoss(lambda coefficients, x, y: (x @ coefficients - y) * x)
+    >>> loss.of(np.zeros(2), np.array([1.0, 0.5]), 1.0)
+    array([-1. , -0.5])
     """
 
     gradient: Callable[[Floats, Floats, float], ArrayLike] | None = None
-    curvature, classifies = 0.0, False  # nothing is known of its curvature
+    curvature = 0.0  # unknown
+    classifies = False
 
     def of(self, coefficients: Floats, x: Floats, y: float) -> Floats:
-        """The gradient of one sample, zeros if it fails."""
-        found = asked_of(lambda: self._asked(coefficients, x, y), None)
-        fine = (
-            found is not None
-            and found.shape == coefficients.shape
-            and bool(np.isfinite(found).all())
-        )
-        return found if fine and found is not None else np.zeros_like(coefficients)
+        """Return the gradient of one sample, zeros if the callable fails."""
+        gradient = result_or(lambda: self._called(coefficients, x, y), None)
+        if gradient is None or gradient.shape != coefficients.shape:
+            return np.zeros_like(coefficients)
+        return gradient if np.isfinite(gradient).all() else np.zeros_like(coefficients)
 
-    def _asked(self, coefficients: Floats, x: Floats, y: float) -> Floats | None:
+    def _called(self, coefficients: Floats, x: Floats, y: float) -> Floats | None:
         if self.gradient is None:
             return None
-        # Copied: a function may give the same array again and again.
+        # Copied: a function may return the same array again and again.
         return np.array(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
 
 
 class Samples:
-    """Features and targets of many people, one a row; features may be a SciPy sparse matrix.
+    """Features and targets of many people, one row per person.
 
-    `shares` says how much each sample counts, from 0 to 1; None: all the same.
+    Parameters
+    ----------
+    features
+        A matrix, one row per person; it may be a SciPy sparse matrix.
+    targets
+        One number per person.
+    shares
+        How much each sample counts, from 0 to 1; None: all samples count 1.
 
+    Examples
+    --------
     >>> len(Samples(np.ones((3, 2)), np.ones(3))[1:])
     2
     """
 
     def __init__(self, features: Any, targets: Any, shares: Floats | None = None) -> None:
-        self.features, self.targets = features, targets
-        if not all(
-            type(part) is np.ndarray and part.dtype == np.float64 for part in (features, targets)
-        ):
+        self.features = features
+        self.targets = targets
+        if not (_is_float_array(features) and _is_float_array(targets)):
             self._convert()
         self.shares: Floats = np.ones(self.targets.size) if shares is None else shares
-        if (
-            self.features.ndim != 2
-            or self.targets.ndim != 1
-            or self.features.shape[0] != len(self.targets)
-        ):
+        is_table = self.features.ndim == 2 and self.targets.ndim == 1
+        if not is_table or self.features.shape[0] != len(self.targets):
             raise OutOfBounds(
                 "feedback must be a pair (features, targets): one row of features and one target "
-                "a round"
+                "per round"
             )
 
     @held
     def _convert(self) -> None:
         try:
-            with np.errstate(all="ignore"):  # a warning would tell about a sample
+            with np.errstate(all="ignore"):  # a warning would reveal a person's data
                 if hasattr(self.features, "tocsr"):
                     self.features = self.features.tocsr()
                     if self.features.dtype.kind not in "biuf":
@@ -275,9 +346,13 @@ class Samples:
         return Samples(self.features[part], self.targets[part], self.shares[part])
 
     def dense(self, rows: int) -> "Iterator[Samples]":
-        """So many samples at a time, with features as an array."""
+        """Yield the samples in parts of `rows` samples, with features as a dense array."""
         for first in range(0, len(self), rows):
             part = self[first : first + rows]
             dense = part.features.toarray() if hasattr(part.features, "toarray") else part.features
             part.features = np.ascontiguousarray(dense, dtype=np.float64)
             yield part
+
+
+def _is_float_array(values: object) -> bool:
+    return type(values) is np.ndarray and values.dtype == np.float64

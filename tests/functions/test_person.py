@@ -1,9 +1,8 @@
-"""If these fail, what cannot be read of one person stops the program, warns, or deletes other
-people.
-"""
+"""If these fail, one person's unreadable data stops the program, warns, or removes other people."""
 
 import threading
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,20 @@ from discreet import (
     SetMinimizer,
     StreamingLearner,
 )
+from discreet.arrays import Floats, Integers
 from discreet.domains import LpBall
 from discreet.functions import SetFunction
-from discreet.functions.person import asked_of, reading
+from discreet.functions.person import reading, result_or
 
 USUAL = Privacy(1.0, 1e-6)
 
 
-def worth(chosen: Any) -> float:
+def worth(chosen: Integers) -> float:
     return 0.2 * len(chosen)
 
 
 class PanicException(BaseException):
-    """What a library in Rust raises, as PyO3 calls it: no `Exception`."""
+    """The exception that a library in Rust raises by PyO3; it is no `Exception`."""
 
 
 @pytest.mark.parametrize(
@@ -47,15 +47,16 @@ class PanicException(BaseException):
 def test_an_exception_of_the_operators_function_counts_against_that_person_alone(
     raises: type[BaseException],
 ) -> None:
-    """A function that parses a person's text with argparse leaves by `SystemExit`."""
+    """A function that parses a person's text with argparse raises `SystemExit`."""
 
-    def fails(chosen: Any) -> float:
+    def fails(chosen: Integers) -> float:
         raise raises("0.777")
 
-    for make in (
+    makers: list[Callable[[], SetMinimizer | SetMaximizer]] = [
         lambda: SetMinimizer(3, 100, USUAL, seed=1),
         lambda: SetMaximizer(3, 2, 100, USUAL, function=SetFunction, seed=1),
-    ):
+    ]
+    for make in makers:
         blank, failed = make(), make()
         blank.observe_many([*[worth] * 4, lambda chosen: 0.0, *[worth] * 5])
         failed.observe_many([*[worth] * 4, fails, *[worth] * 5])
@@ -66,41 +67,43 @@ def test_an_exception_of_the_operators_function_counts_against_that_person_alone
 
 
 def test_a_gradient_that_fails_for_one_sample_fails_for_that_sample_alone() -> None:
-    def gradient(coefficients: Any, x: Any, y: float) -> Any:
+    def gradient(coefficients: Floats, x: Floats, y: float) -> Floats:
         if y < 0:
             raise ZeroDivisionError("0.777")
-        return x * (x @ coefficients - y)
+        return np.asarray(x * (x @ coefficients - y))
 
-    def learned(targets: list[float]) -> Any:
-        bounds = {"feature_bound": 1.0, "target_bound": 1.0}
+    def gradient_sums(targets: list[float]) -> np.ndarray:
+        bounds: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0}
         learner = StreamingLearner(LpBall(3), gradient, 100, USUAL, block=50, seed=1, **bounds)
         learner.observe_many((np.eye(4, 3) + 0.1, targets))
         return learner.snapshot().block["gradient"]
 
-    assert np.array_equal(learned([1.0, -1.0, 0.5, 0.25]), learned([1.0, float("nan"), 0.5, 0.25]))
-    assert learned([1.0, -1.0, 0.5, 0.25]).any()
+    failing = gradient_sums([1.0, -1.0, 0.5, 0.25])
+    missing = gradient_sums([1.0, float("nan"), 0.5, 0.25])
+    assert np.array_equal(failing, missing)
+    assert failing.any()
 
 
-def test_a_keyboard_interrupt_is_the_operators_and_is_never_swallowed() -> None:
+def test_a_keyboard_interrupt_is_never_swallowed() -> None:
     def stopped() -> float:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), reading():
-        asked_of(stopped, otherwise=0.0)
+        result_or(stopped, default=0.0)
 
 
 def test_warnings_of_the_operators_function_are_not_shown() -> None:
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         with reading():
-            asked_of(lambda: warnings.warn("0.777 is a secret", stacklevel=1), None)
+            result_or(lambda: warnings.warn("0.777 is a secret", stacklevel=1), None)
         learner = SetMinimizer(3, 100, USUAL)
         learner.observe_many([lambda chosen: float(np.log(-0.777 * len(chosen)))])
     assert not shown
 
 
 def test_numbers_that_overflow_warn_on_no_thread() -> None:
-    """Each thread has settings of its own for errors of floats."""
+    """Every thread has its own settings for floating-point errors."""
     rows = [
         [np.longdouble("1e4000"), np.float32(1.0)],
         [1e308, -1e308],
@@ -126,7 +129,7 @@ def test_numbers_that_overflow_warn_on_no_thread() -> None:
 
 
 def test_warnings_about_people_are_shown_on_no_thread_and_other_warnings_on_all() -> None:
-    """A worker thread of a server, while the main thread warns of something else."""
+    """A worker thread of a server reads people while the main thread warns of something else."""
     complex_rows = np.array([[1 + 2j, 0.5]])
 
     def people() -> None:
@@ -141,8 +144,8 @@ def test_warnings_about_people_are_shown_on_no_thread_and_other_warnings_on_all(
         with reading():
             inside.set()
             assert warned.wait(10)
-            asked_of(lambda: warnings.warn("0.777", stacklevel=1), None)
-        warnings.warn("of nobody", stacklevel=1)
+            result_or(lambda: warnings.warn("0.777", stacklevel=1), None)
+        warnings.warn("about no person", stacklevel=1)
 
     inside, warned = threading.Event(), threading.Event()
     with warnings.catch_warnings(record=True) as shown:
@@ -154,10 +157,10 @@ def test_warnings_about_people_are_shown_on_no_thread_and_other_warnings_on_all(
         warnings.warn("of the main thread", stacklevel=1)
         warned.set()
         thread.join()
-    assert [str(warning.message) for warning in shown] == ["of the main thread", "of nobody"]
+    assert [str(warning.message) for warning in shown] == ["of the main thread", "about no person"]
 
 
-def test_filters_that_were_added_since_do_not_make_people_loud() -> None:
+def test_filters_that_are_added_later_do_not_show_warnings_about_people() -> None:
     for _ in range(3):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -165,5 +168,5 @@ def test_filters_that_were_added_since_do_not_make_people_loud() -> None:
             with reading(), reading():
                 warnings.warn("0.777", stacklevel=1)
             assert len(warnings.filters) <= before + 1
-            with pytest.raises(UserWarning, match="of nobody"):
-                warnings.warn("of nobody", stacklevel=1)
+            with pytest.raises(UserWarning, match="about no person"):
+                warnings.warn("about no person", stacklevel=1)

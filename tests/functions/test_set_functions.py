@@ -1,21 +1,28 @@
 """If these fail, a person's preferences are misread."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 import functions_reference as reference
-from discreet import OutOfBounds
-from discreet.errors import ConfigError
+from discreet.arrays import Integers
+from discreet.errors import ConfigError, OutOfBounds
 from discreet.functions import (
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
     SetFunction,
+    SetFunctions,
     WeightedCoverage,
     check_set_function,
 )
 
-FAMILIES = [
+Reference = Callable[[np.ndarray, list[int]], float]
+"""The value of a set to one person, by a plain formula."""
+
+FAMILIES: list[tuple[SetFunctions, Reference, int]] = [
     (ClickModel(), reference.click_model, 5),
     (FacilityLocation(), reference.facility_location, 5),
     (ConcaveOverModular("cap"), reference.capped, 5),
@@ -24,18 +31,22 @@ FAMILIES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("family", "plain", "width"), FAMILIES, ids=lambda value: type(value).__name__
+every_family = pytest.mark.parametrize(
+    ("family", "value", "width"), FAMILIES, ids=lambda value: type(value).__name__
 )
+
+
+@every_family
 def test_gains_are_differences_of_values(
-    family, plain, width: int, crowd: np.random.Generator
-) -> None:  # type: ignore[no-untyped-def]
+    family: SetFunctions, value: Reference, width: int, crowd: np.random.Generator
+) -> None:
     rows, _ = family.admit(crowd.dirichlet(np.ones(width), size=20), 5)
     assert family.width(5) == width
-    covered, chosen = family.begin(rows), []
+    covered = family.begin(rows)
+    chosen: list[int] = []
     for item in (3, 0, 4):
         expected = [
-            [plain(row, [*chosen, other]) - plain(row, chosen) for other in range(5)]
+            [value(row, [*chosen, other]) - value(row, chosen) for other in range(5)]
             for row in rows
         ]
         free = [other for other in range(5) if other not in chosen]
@@ -44,17 +55,15 @@ def test_gains_are_differences_of_values(
         chosen.append(item)
 
 
-@pytest.mark.parametrize(
-    ("family", "plain", "width"), FAMILIES, ids=lambda value: type(value).__name__
-)
+@every_family
 def test_families_are_monotone_submodular_and_bounded(
-    family, plain, width: int, crowd: np.random.Generator
-) -> None:  # type: ignore[no-untyped-def]
+    family: SetFunctions, value: Reference, width: int, crowd: np.random.Generator
+) -> None:
     row = crowd.dirichlet(np.ones(width))
-    assert check_set_function(lambda chosen: plain(row, chosen.tolist()), items=5) == []
+    assert check_set_function(lambda chosen: value(row, chosen.tolist()), items=5) == []
 
 
-def test_rows_out_of_range_are_clipped_and_told() -> None:
+def test_rows_out_of_range_are_clipped_and_marked() -> None:
     rows, fine = ClickModel().admit(
         np.array([[0.5, 2.0], [0.1, 0.2], [np.nan, 0.3], [-1.0, 0.0]]), 2
     )
@@ -65,19 +74,24 @@ def test_rows_out_of_range_are_clipped_and_told() -> None:
     assert not fine[0]
 
 
-def test_a_callable_is_asked_once_for_each_set() -> None:
-    asked: list[int] = []
-    person = SetFunction(lambda chosen: asked.append(1) or 0.1 * len(chosen))  # type: ignore[func-returns-value]
+def test_a_callable_is_called_once_per_set() -> None:
+    calls: list[list[int]] = []
+
+    def value(chosen: Integers) -> float:
+        calls.append(chosen.tolist())
+        return 0.1 * len(chosen)
+
+    person = SetFunction(value)
     person.gains([0], 4)
     person.gains([0], 4)
-    assert len(asked) == 4
+    assert len(calls) == 4
 
 
 @pytest.mark.parametrize(
     "function",
     [lambda chosen: 1 / 0, lambda chosen: float("nan"), lambda chosen: "much", lambda chosen: None],
 )
-def test_a_callable_that_fails_counts_as_nothing(function) -> None:  # type: ignore[no-untyped-def]
+def test_a_callable_that_fails_gains_nothing(function: Any) -> None:
     assert not SetFunction(function).gains([], 3).any()
 
 
@@ -95,7 +109,9 @@ def test_something_that_is_not_a_callable_is_refused() -> None:
         (lambda chosen: float(len(chosen)), "not bounded"),
     ],
 )
-def test_what_is_wrong_with_a_callable_is_named(function, problem: str) -> None:  # type: ignore[no-untyped-def]
+def test_every_problem_of_a_callable_is_named(
+    function: Callable[[Integers], float], problem: str
+) -> None:
     assert any(line.startswith(problem) for line in check_set_function(function, items=6))
 
 

@@ -1,6 +1,6 @@
 """If these fail, sets are played that a constraint forbids, or better ones are missed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any
@@ -19,18 +19,27 @@ from discreet.domains import (
 from discreet.engine.settings import Settings
 from discreet.errors import ConfigError
 from discreet.optim.constraints import Constraint, Polytope, Priced, largest_cover
+from discreet.optim.rounding import Matroid
 
 ITEMS = 6
 
 
+def wrong(value: Any) -> Any:
+    """Return a value of a type that the signature excludes."""
+    return value
+
+
 def independent_rows(chosen: list[int]) -> bool:
-    """Columns of a matrix of rank 3 with a zero column, a parallel pair and a flat of three."""
-    table = np.array([[0, 1, 2, 0, 1, 0], [0, 0, 0, 1, 1, 0], [0, 0, 0, 0, 0, 1]], dtype=float)
+    """Whether these columns of a matrix of rank 3 are independent.
+
+    The matrix has a zero column, a parallel pair, and three columns of rank 2.
+    """
+    table = np.array([[0, 1, 2, 0, 1, 0], [0, 0, 0, 1, 1, 0], [0, 0, 0, 0, 0, 1]], dtype=np.float64)
     return not chosen or int(np.linalg.matrix_rank(table[:, chosen])) == len(chosen)
 
 
-def random_matroids(seed: int) -> list[Any]:
-    """One of each kind on six items."""
+def random_matroids(seed: int) -> list[Matroid]:
+    """Return one matroid of each kind on six items."""
     generator = np.random.default_rng(seed)
     groups = generator.integers(0, 3, size=ITEMS)
     sizes = np.bincount(groups, minlength=3)
@@ -50,18 +59,23 @@ def random_matroids(seed: int) -> list[Any]:
 
 
 MATROIDS = [matroid for seed in range(6) for matroid in random_matroids(seed)]
+every_matroid = pytest.mark.parametrize(
+    "matroid", MATROIDS, ids=lambda matroid: type(matroid).__name__
+)
 
 
 def all_sets(items: int = ITEMS) -> Iterator[tuple[int, ...]]:
+    """Return an iterator over all sets of items."""
     return chain.from_iterable(combinations(range(items), size) for size in range(items + 1))
 
 
 def feasible(matroid: Constraint) -> set[tuple[int, ...]]:
+    """Return all sets that the matroid contains."""
     return {chosen for chosen in all_sets(matroid.items) if matroid.contains(list(chosen))}
 
 
-def allowed_by_definition(matroid: Any, chosen: tuple[int, ...]) -> bool:
-    """Independence from the words of the docstrings, without the library."""
+def allowed_by_definition(matroid: Matroid, chosen: tuple[int, ...]) -> bool:
+    """Whether a set is feasible by the definition in the docstring, without the library."""
     if isinstance(matroid, UniformMatroid):
         return len(chosen) <= matroid.rank
     if isinstance(matroid, PartitionMatroid):
@@ -87,9 +101,9 @@ def allowed_by_definition(matroid: Any, chosen: tuple[int, ...]) -> bool:
     return independent_rows(list(chosen))
 
 
-@pytest.mark.parametrize("matroid", MATROIDS, ids=lambda matroid: type(matroid).__name__)
+@every_matroid
 def test_exactly_the_sets_of_the_definition_may_be_chosen_and_they_form_a_matroid(
-    matroid: Any,
+    matroid: Matroid,
 ) -> None:
     sets = feasible(matroid)
     assert sets == {chosen for chosen in all_sets() if allowed_by_definition(matroid, chosen)}
@@ -105,21 +119,21 @@ def test_exactly_the_sets_of_the_definition_may_be_chosen_and_they_form_a_matroi
     assert not matroid.contains([-1])
 
 
-@pytest.mark.parametrize("matroid", MATROIDS, ids=lambda matroid: type(matroid).__name__)
-def test_extensions_are_the_items_that_may_be_added(matroid: Any) -> None:
+@every_matroid
+def test_extensions_are_the_items_that_may_be_added(matroid: Matroid) -> None:
     sets = feasible(matroid)
     for chosen in sets:
-        there = [
+        expected = [
             item not in chosen and tuple(sorted((*chosen, item))) in sets for item in range(ITEMS)
         ]
         backwards = matroid.extensions(list(chosen)[::-1])
         assert backwards.dtype == np.bool_
-        assert backwards.tolist() == there
+        assert backwards.tolist() == expected
 
 
-@pytest.mark.parametrize("matroid", MATROIDS, ids=lambda matroid: type(matroid).__name__)
+@every_matroid
 def test_the_best_basis_is_the_best_of_all_bases_also_with_negative_weights(
-    matroid: Any, crowd: np.random.Generator
+    matroid: Matroid, crowd: np.random.Generator
 ) -> None:
     bases = [list(chosen) for chosen in feasible(matroid) if len(chosen) == matroid.rank]
     for _ in range(10):
@@ -134,8 +148,8 @@ def test_the_best_basis_is_the_best_of_all_bases_also_with_negative_weights(
 
 
 @pytest.mark.parametrize("matroid", MATROIDS[:10], ids=lambda matroid: type(matroid).__name__)
-def test_a_point_is_inside_if_it_lies_under_a_mixture_of_bases(
-    matroid: Any, crowd: np.random.Generator
+def test_a_point_is_inside_if_a_mixture_of_bases_covers_it(
+    matroid: Matroid, crowd: np.random.Generator
 ) -> None:
     bases = np.array(
         [np.isin(np.arange(ITEMS), s) for s in feasible(matroid) if len(s) == matroid.rank]
@@ -146,19 +160,20 @@ def test_a_point_is_inside_if_it_lies_under_a_mixture_of_bases(
         assert matroid.is_inside(mixture * crowd.random(ITEMS))
         point = mixture * crowd.uniform(0.9, 1.2, size=ITEMS)
         # Shares of bases that add up to 1 and cover the point.
-        covered = linprog(
+        solved = linprog(
             np.zeros(len(bases)), -1.0 * bases.T, -point, np.ones((1, len(bases))), [1.0]
         )
-        assert matroid.is_inside(point) == (covered.status == 0)
-        assert (largest_cover(matroid, point).scale >= 1 - 1e-9) == (covered.status == 0)
-        seen.add(covered.status == 0)
+        is_covered = solved.status == 0
+        assert matroid.is_inside(point) == is_covered
+        assert (largest_cover(matroid, point).scale >= 1 - 1e-9) == is_covered
+        seen.add(is_covered)
     assert not matroid.is_inside(np.full(ITEMS, 1.1))
     assert not matroid.is_inside(np.full(ITEMS, -0.1))
     assert matroid.is_inside(np.zeros(ITEMS))
     assert False in seen
 
 
-GROUPED = [
+GROUPED: list[UniformMatroid | PartitionMatroid] = [
     UniformMatroid(ITEMS, 2),
     UniformMatroid(ITEMS, ITEMS),
     PartitionMatroid((0, 1, 0, 1, 2, 1), (1, 2, 0)),
@@ -167,54 +182,54 @@ GROUPED = [
 
 
 @pytest.mark.parametrize("matroid", GROUPED, ids=repr)
-def test_projections_are_the_nearest_points(matroid: Any, crowd: np.random.Generator) -> None:
+def test_projections_are_the_nearest_points(
+    matroid: UniformMatroid | PartitionMatroid, crowd: np.random.Generator
+) -> None:
+    quotas = [
+        {"type": "ineq", "fun": lambda x, part=part, quota=quota: quota - x[part].sum()}
+        for part, quota in matroid.parts
+    ]
     for _ in range(8):
         point = crowd.normal(size=ITEMS) * crowd.choice([0.5, 2.0])
-        found = matroid.project(point)
-        assert matroid.is_inside(found)
-        room = [
-            {"type": "ineq", "fun": lambda x, part=part, quota=quota: quota - x[part].sum()}
-            for part, quota in matroid.parts
-        ]
+        nearest = matroid.project(point)
+        assert matroid.is_inside(nearest)
         reference = minimize(
             lambda x, point=point: ((x - point) ** 2).sum(),
-            np.clip(found + 0.05, 0, 1),
+            np.clip(nearest + 0.05, 0, 1),
             jac=lambda x, point=point: 2 * (x - point),
             bounds=[(0, 1)] * ITEMS,
-            constraints=room,
+            constraints=quotas,
             method="SLSQP",
             options={"ftol": 1e-12},
         )
-        assert found == pytest.approx(reference.x, abs=1e-5)
-        assert matroid.project(found) == pytest.approx(found, abs=1e-12)
+        assert nearest == pytest.approx(reference.x, abs=1e-5)
+        assert matroid.project(nearest) == pytest.approx(nearest, abs=1e-12)
     huge = matroid.project(np.array([1e17, 1e17, 3.0, -1e17, 0.0, 1e17]))
     assert matroid.is_inside(huge)
 
 
-def test_each_kind_offers_what_it_can_do_cheaply() -> None:
-    uniform, partition, laminar, graphic, oracle = random_matroids(0)
-    for matroid in (uniform, partition, laminar, graphic, oracle):
+def test_every_matroid_satisfies_its_protocols() -> None:
+    for matroid in random_matroids(0):
         assert isinstance(matroid, Constraint)
         assert isinstance(matroid, Polytope)
         assert not isinstance(matroid, Priced)
         assert matroid.dimension == matroid.items == ITEMS
 
 
-def test_many_items_and_deep_families_stay_fast_enough_to_be_asked_often() -> None:
+def test_many_items_and_deep_families_are_handled() -> None:
     items = 100_000
     chain_of_sets = tuple(tuple(range(size)) for size in range(5, 505, 5))
-    matroids: list[Any] = [
-        UniformMatroid(items, 300),
-        LaminarMatroid(chain_of_sets, tuple(range(1, 101)), items),
-    ]
+    uniform = UniformMatroid(items, 300)
+    laminar = LaminarMatroid(chain_of_sets, tuple(range(1, 101)), items)
+    matroids: list[Matroid] = [uniform, laminar]
     for matroid in matroids:
-        chosen = matroid.best(np.arange(items)[::-1].astype(float))[:300]
+        chosen = matroid.best(np.arange(items)[::-1].astype(np.float64))[:300]
         assert matroid.contains(chosen)
         assert matroid.extensions(chosen).shape == (items,)
-    assert matroids[1].rank == items - 500 + 100
+    assert laminar.rank == items - 500 + 100
 
 
-# --- settings
+# --- settings -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +238,7 @@ class SetSettings(Settings):
 
 
 @pytest.mark.parametrize("matroid", MATROIDS[:4], ids=lambda matroid: type(matroid).__name__)
-def test_a_matroid_is_the_same_in_a_file(matroid: Any) -> None:
+def test_a_matroid_is_read_back_from_toml(matroid: Matroid) -> None:
     settings = SetSettings(epsilon=1.0, delta=1e-6, domain=matroid)
     again = SetSettings.from_toml(settings.to_toml())
     assert again == settings
@@ -238,53 +253,58 @@ def test_a_matroid_is_read_from_toml() -> None:
     assert SetSettings.from_toml(text).domain == PartitionMatroid((0, 0, 1), (1, 1))
 
 
-def test_a_callable_is_not_kept_in_files_and_the_refusal_says_what_to_do() -> None:
+def test_an_oracle_in_a_file_is_refused_with_a_remedy() -> None:
     settings = SetSettings(epsilon=1.0, delta=1e-6, domain=OracleMatroid(ITEMS, independent_rows))
-    with pytest.raises(ConfigError, match="not kept in files: make the learner with it"):
+    with pytest.raises(ConfigError, match="not saved to files: make the learner with it"):
         SetSettings.from_toml(settings.to_toml())
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: UniformMatroid(0, 1), "items must be a whole number"),
         (lambda: UniformMatroid(3, 4), "rank must be a whole number, between 1 and 3, got 4"),
         (lambda: UniformMatroid(3, 0), "rank"),
-        (lambda: UniformMatroid(3, 1.5), "rank must be a whole number, got 1.5"),
+        (lambda: UniformMatroid(3, wrong(1.5)), "rank must be a whole number, got 1.5"),
         (lambda: PartitionMatroid((), ()), "items"),
-        (lambda: PartitionMatroid((0, 2), (1, 1)), "numbers of the 2 quotas, counted from 0, got 2"),
+        (lambda: PartitionMatroid((0, 2), (1, 1)), "of the 2 quotas, counted from 0, got 2"),
         (lambda: PartitionMatroid((0, -1), (1,)), "got -1"),
         (lambda: PartitionMatroid((0, 0, 1), (3, 1)), r"quotas\[0\] .* between 0 and 2, got 3"),
         (lambda: PartitionMatroid((0, 0), (1, 1)), r"quotas\[1\]"),
         (lambda: PartitionMatroid((0, 0), (-1,)), r"quotas\[0\]"),
         (lambda: PartitionMatroid((0, 0), (0,)), "nothing can be chosen: all quotas are 0"),
-        (lambda: PartitionMatroid("ab", (1,)), "groups must be a list"),
+        (lambda: PartitionMatroid(wrong("ab"), (1,)), "groups must be a list"),
         (lambda: LaminarMatroid(((0, 1), (1, 2)), (1, 1), 3), r"not laminar: family\[1\] crosses"),
-        (lambda: LaminarMatroid(((1, 2), (0, 1, 3)), (1, 1), 4), r"family\[0\] crosses family\[1\]"),
+        (lambda: LaminarMatroid(((1, 2), (0, 1, 3)), (1, 1), 4), r"\[0\] crosses family\[1\]"),
         (lambda: LaminarMatroid(((0, 3),), (1,), 3), "different items from 0 to 2"),
         (lambda: LaminarMatroid(((0, 0),), (1,), 3), "different items"),
         (lambda: LaminarMatroid(((),), (0,), 3), "at least one"),
         (lambda: LaminarMatroid(((0, 1),), (3,), 3), "between 0 and 2"),
-        (lambda: LaminarMatroid(((0, 1),), (1, 1), 3), "one a set, 1, got 2"),
+        (lambda: LaminarMatroid(((0, 1),), (1, 1), 3), "one per set, 1, got 2"),
         (lambda: LaminarMatroid(((0, 1),), (0,), 2), "nothing can be chosen"),
         (lambda: LaminarMatroid((), (), 0), "items"),
         (lambda: GraphicMatroid(()), "items"),
         (lambda: GraphicMatroid(((1, 1), (2, 2))), "every edge goes from a vertex to itself"),
         (lambda: GraphicMatroid(((0, -1),)), r"edges\[0\] must be two vertices"),
-        (lambda: GraphicMatroid(((0, 1, 2),)), r"edges\[0\]"),
-        (lambda: OracleMatroid(3), "not kept in files"),
+        (lambda: GraphicMatroid(wrong(((0, 1, 2),))), r"edges\[0\]"),
+        (lambda: OracleMatroid(3), "not saved to files"),
         (lambda: OracleMatroid(3, lambda chosen: not chosen), "nothing can be chosen"),
-        (lambda: OracleMatroid(3, 5), "independent"),
+        (lambda: OracleMatroid(3, wrong(5)), "independent"),
     ],
 )  # fmt: skip
-def test_what_is_no_matroid_is_refused_in_one_line(make: Any, said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as refusal:
+def test_impossible_matroids_are_refused_in_one_line(
+    make: Callable[[], Matroid], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message) as refusal:
         make()
     assert "\n" not in str(refusal.value)
 
 
-def test_no_family_at_all_means_that_everything_may_be_chosen_and_loops_never() -> None:
+def test_without_a_family_all_items_may_be_chosen() -> None:
     assert LaminarMatroid((), (), 3).best(np.zeros(3)) == [0, 1, 2]
+
+
+def test_an_edge_from_a_vertex_to_itself_is_never_chosen() -> None:
     loops = GraphicMatroid(((5, 5), (5, 9)))
     assert loops.extensions([]).tolist() == [False, True]
     assert loops.best(np.array([9.0, 1.0])) == [1]

@@ -1,6 +1,4 @@
-"""If these fail, arms are scored by the wrong coefficients, or with the wrong idea of how sure
-those are.
-"""
+"""If these fail, arms are scored by wrong coefficients, or with wrong standard errors."""
 
 from math import sqrt
 
@@ -8,13 +6,13 @@ import numpy as np
 import pytest
 
 from discreet.optim.ridge import fit_ridges
-from discreet.optim.shrinkage import beyond_noise, drawn_together
+from discreet.optim.shrinkage import excess_variance, shrink_to_common_mean
 
 
 def regressions(
     generator: np.random.Generator, slots: int, size: int, people: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Second moments, moments, and the coefficients behind them, without any noise."""
+    """Return second moments, moments, and the true coefficients, without noise."""
     coefficients = generator.normal(size=(slots, size))
     contexts = generator.normal(size=(slots, people, size)) @ np.diag(np.linspace(0.5, 2.0, size))
     grams = np.einsum("kpi,kpj->kij", contexts, contexts)
@@ -31,10 +29,8 @@ def test_without_noise_the_coefficients_are_those_of_least_squares(
     assert np.allclose(fitted.covariances, np.linalg.inv(grams))
 
 
-def test_directions_that_noise_hides_are_not_blown_up() -> None:
-    """Noise alone makes eigenvalues up to √(2D) times its size, negative ones too: none may be
-    divided by.
-    """
+def test_directions_that_noise_hides_are_not_scaled_up() -> None:
+    """Noise alone has eigenvalues up to √(2D) times its size, also negative ones."""
     gram = np.diag([100.0, 1e-9, -3.0])[None]
     fitted = fit_ridges(gram, np.array([[10.0, 5.0, 5.0]]), gram_noise=2.0, moment_noise=1.0)
     least = 2.0 * sqrt(6)
@@ -59,13 +55,13 @@ def test_the_ridge_is_about_the_largest_eigenvalue_of_noise_alone(
     assert flat.coefficients == pytest.approx(1 / least)
 
 
-def test_no_moments_at_all_mean_no_effect() -> None:
+def test_without_moments_all_coefficients_are_zero() -> None:
     fitted = fit_ridges(np.zeros((2, 3, 3)), np.zeros((2, 3)), gram_noise=0.0, moment_noise=0.0)
     assert not fitted.coefficients.any()
     assert np.isfinite(fitted.covariances).all()
 
 
-def test_slots_are_fitted_by_themselves(crowd: np.random.Generator) -> None:
+def test_slots_are_fitted_separately(crowd: np.random.Generator) -> None:
     grams, moments, _ = regressions(crowd, slots=4, size=3, people=50)
     noise = {"gram_noise": 1.5, "moment_noise": 0.8}
     together = fit_ridges(grams, moments, **noise)
@@ -79,10 +75,10 @@ def test_slots_are_fitted_by_themselves(crowd: np.random.Generator) -> None:
     ("gram_noise", "moment_noise", "reward_noise"),
     [(0.0, 3.0, 0.0), (0.0, 0.0, 0.5), (0.0, 2.0, 1.0)],
 )
-def test_covariances_are_those_of_the_noise_of_moments_and_rewards(
+def test_covariances_include_the_noise_of_moments_and_rewards(
     gram_noise: float, moment_noise: float, reward_noise: float, crowd: np.random.Generator
 ) -> None:
-    """4000 repetitions; entries of a covariance are then known to about 2 %."""
+    """By 4000 repetitions the entries of a covariance are known to about 2 %."""
     grams, moments, coefficients = regressions(crowd, slots=1, size=3, people=100)
     root = np.linalg.cholesky(grams[0])
     errors = []
@@ -98,10 +94,10 @@ def test_covariances_are_those_of_the_noise_of_moments_and_rewards(
     )
 
 
-def test_noise_of_second_moments_counts_as_far_as_it_meets_coefficients(
+def test_covariances_include_the_noise_of_second_moments(
     crowd: np.random.Generator,
 ) -> None:
-    """Along θ itself twice as much as across it."""
+    """The variance along θ is twice the variance across it."""
     gram, noise = np.eye(3) * 200.0, 2.0
     coefficients = np.array([3.0, 0.0, 0.0])
     errors = []
@@ -116,24 +112,28 @@ def test_noise_of_second_moments_counts_as_far_as_it_meets_coefficients(
     assert ratios == pytest.approx([1.0, 1.0, 1.0], rel=0.15)
 
 
-def test_the_best_of_noisy_estimates_is_right_on_average_once_drawn_together() -> None:
-    """Whichever is picked, and however unsure each is; 4·10⁴ draws at 6 standard errors."""
+def test_the_best_of_noisy_estimates_is_unbiased_after_shrinkage_to_the_mean() -> None:
+    """For unequal standard deviations, by 4·10⁴ draws at 6 standard errors."""
     generator = np.random.default_rng(0)
     deviations = np.broadcast_to([0.2, 0.5, 1.0], (40_000, 3))
     for resolved in (1.0, 0.5):
         truth = 0.3 + generator.normal(0, 0.6, size=deviations.shape)
         noise = generator.normal(size=deviations.shape) * deviations
         estimates = 0.3 + resolved * (truth - 0.3) + noise
-        drawn, unsure = drawn_together(estimates, deviations, 0.36, resolved)
+        shrunk, errors = shrink_to_common_mean(estimates, deviations, 0.36, resolved)
         best = (np.arange(len(truth)), estimates.argmax(axis=1))
         assert np.mean((estimates - truth)[best]) > 0.1
-        assert abs(np.mean((drawn - truth)[best])) < 0.03
+        assert abs(np.mean((shrunk - truth)[best])) < 0.03
         if resolved == 1:
-            assert np.sqrt(np.mean(((drawn - truth) / unsure) ** 2)) == pytest.approx(1.0, abs=0.05)
+            scaled = (shrunk - truth) / errors
+            assert np.sqrt(np.mean(scaled**2)) == pytest.approx(1.0, abs=0.05)
 
 
-def test_what_varies_beyond_noise_is_never_nothing_for_sure() -> None:
-    assert beyond_noise(5.0, 1.0, 100) == pytest.approx(4.0, abs=0.01)
-    assert 0 < beyond_noise(0.5, 1.0, 100) < beyond_noise(1.0, 1.0, 100) < 0.1
-    alone, unsure = drawn_together(np.array([[0.7]]), np.array([[0.1]]), np.inf, 1.0)
-    assert (alone.item(), unsure.item()) == (0.7, 0.1)
+def test_the_excess_variance_is_never_zero() -> None:
+    assert excess_variance(5.0, 1.0, 100) == pytest.approx(4.0, abs=0.01)
+    assert 0 < excess_variance(0.5, 1.0, 100) < excess_variance(1.0, 1.0, 100) < 0.1
+
+
+def test_estimates_of_unknown_variance_are_not_shrunk() -> None:
+    value, error = shrink_to_common_mean(np.array([[0.7]]), np.array([[0.1]]), np.inf, 1.0)
+    assert (value.item(), error.item()) == (0.7, 0.1)

@@ -1,51 +1,85 @@
-"""If these fail, standard errors of streams do not follow from what was released."""
+"""If these fail, standard errors of streams do not follow from the released values."""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
+from discreet.arrays import Floats
 from discreet.optim.roots import Root, root_of_path, symmetric_noise
 
+ROTATION = np.array([[1.0, 1.0], [1.0, -1.0]]) / 2**0.5
 
-def path_of(slopes: np.ndarray, seed: int) -> tuple[np.ndarray, ...]:
-    """Points that follow noisy totals of gradients around a root, as a leader's do."""
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The releases of a leader whose points react to noisy totals of gradients around a root."""
+
+    points: Floats
+    samples: Floats
+    totals: Floats
+    noise: Floats
+    root: Floats
+
+    def estimated(self) -> Root:
+        """Return the estimate of the root from the releases."""
+        root = root_of_path(self.points, self.samples, self.totals, self.noise, most_scatter=1.0)
+        assert root is not None
+        return root
+
+
+def path_of(slopes: Floats, seed: int) -> Path:
+    """Return 90 releases of 200 samples each, after the first ten."""
     generator = np.random.default_rng(seed)
     size, count, samples = len(slopes), 100, 200.0
     root = generator.normal(size=size)
-    point, total, mean = np.zeros(size), np.zeros(size), np.zeros(size)
-    points, totals = [], []
+    point = np.zeros(size)
+    total = np.zeros(size)
+    mean = np.zeros(size)
+    points = []
+    totals = []
     for release in range(1, count + 1):
         points.append(point)
         scatter = generator.normal(0, 0.2 * samples**0.5, size=size)
-        seen = samples * slopes @ (point - root) + scatter + generator.normal(0, 5.0, size=size)
-        totals.append(seen)
-        total, mean = total + seen, mean + (point - mean) / release
+        noise = generator.normal(0, 5.0, size=size)
+        step = samples * slopes @ (point - root) + scatter + noise
+        totals.append(step)
+        total = total + step
+        mean = mean + (point - mean) / release
         point = mean - total / (0.1 * samples * release + 50)
-    rest = slice(10, None)
-    noise = 25.0 * np.eye(count)[rest, rest]
-    return np.array(points)[rest], np.full(count - 10, samples), np.array(totals)[rest], noise, root
+    return Path(
+        points=np.array(points)[10:],
+        samples=np.full(count - 10, samples),
+        totals=np.array(totals)[10:],
+        noise=25.0 * np.eye(count - 10),
+        root=root,
+    )
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("weak", [1.0, 0.3])
-def test_the_root_of_a_path_is_inside_as_often_as_said(weak: float) -> None:
-    turned = np.array([[1.0, 1.0], [1.0, -1.0]]) / 2**0.5
-    slopes = turned @ np.diag([1.0, weak]) @ turned
+def test_intervals_contain_the_root_as_often_as_stated(weak: float) -> None:
+    slopes = ROTATION @ np.diag([1.0, weak]) @ ROTATION
     inside = []
     for seed in range(200):
-        points, samples, totals, noise, truth = path_of(slopes, seed)
-        root = root_of_path(points, samples, totals, noise, most_scatter=1.0)
-        assert root is not None
-        published = points[-1]
-        errors = root.standard_errors(published, np.eye(2))
-        inside.append(np.abs(published - truth) <= 1.96 * errors)
+        path = path_of(slopes, seed)
+        published = path.points[-1]
+        errors = path.estimated().standard_errors(published, np.eye(2))
+        inside.append(np.abs(published - path.root) <= 1.96 * errors)
     assert np.mean(inside) >= 0.9
 
 
-def test_few_releases_say_nothing() -> None:
-    points, samples, totals, noise, _ = path_of(np.eye(2), 0)
-    assert (
-        root_of_path(points[:8], samples[:8], totals[:8], noise[:8, :8], most_scatter=1.0) is None
+def test_too_few_releases_give_no_root() -> None:
+    path = path_of(np.eye(2), 0)
+    few = slice(8)
+    root = root_of_path(
+        path.points[few],
+        path.samples[few],
+        path.totals[few],
+        path.noise[few, few],
+        most_scatter=1.0,
     )
+    assert root is None
 
 
 def test_a_slope_that_may_be_zero_makes_errors_large() -> None:
@@ -59,12 +93,12 @@ def test_a_slope_that_may_be_zero_makes_errors_large() -> None:
 
 
 def test_errors_do_not_depend_on_the_coordinates() -> None:
-    points, samples, totals, noise, _ = path_of(np.diag([1.0, 0.5]), 1)
-    turned = np.array([[1.0, 1.0], [1.0, -1.0]]) / 2**0.5
-    here = root_of_path(points, samples, totals, noise, most_scatter=1.0)
-    there = root_of_path(points @ turned, samples, totals @ turned, noise, most_scatter=1.0)
-    assert here is not None
-    assert there is not None
-    # The same roots, drawn in another basis: equal but for what draws differ by.
-    found = there.standard_errors(points[-1], turned)
-    assert found == pytest.approx(here.standard_errors(points[-1], np.eye(2)), rel=0.1)
+    path = path_of(np.diag([1.0, 0.5]), 1)
+    rotated = replace(path, points=path.points @ ROTATION, totals=path.totals @ ROTATION)
+    published = path.points[-1]
+
+    errors = path.estimated().standard_errors(published, np.eye(2))
+    errors_rotated = rotated.estimated().standard_errors(published, ROTATION)
+
+    # Both draw roots of one distribution, in different bases.
+    assert errors_rotated == pytest.approx(errors, rel=0.1)

@@ -1,6 +1,4 @@
-"""If these fail, arms keep features that were not found for them, or weights land on the wrong
-features.
-"""
+"""If these fail, arms have features that were not selected for them, or wrong weights."""
 
 from math import sqrt
 
@@ -15,9 +13,10 @@ from discreet.optim.support import Supports
 COUNT, MOST = 6, 4
 
 
-def drawn(generator: np.random.Generator, arms: int = 3) -> Supports:
-    """Supports of different sizes, empty and full ones too."""
-    features, coefficients = np.full((arms, MOST), -1), np.zeros((arms, MOST + 1))
+def random_supports(generator: np.random.Generator, arms: int = 3) -> Supports:
+    """Return supports of different sizes, also empty and full ones."""
+    features = np.full((arms, MOST), -1)
+    coefficients = np.zeros((arms, MOST + 1))
     for arm in range(arms):
         size = generator.integers(0, MOST + 1)
         features[arm, :size] = generator.permutation(COUNT)[:size]
@@ -25,23 +24,26 @@ def drawn(generator: np.random.Generator, arms: int = 3) -> Supports:
     return Supports(features, coefficients)
 
 
-def as_sets(supports: Supports) -> list[dict[int, float]]:
-    """What each arm knows: the coefficient of every feature, −1 for the constant."""
-    return [
-        {-1: float(row[0])}
-        | {int(name): float(value) for name, value in zip(names, row[1:]) if name >= 0}  # noqa: B905
-        for names, row in zip(supports.features, supports.coefficients, strict=True)
-    ]
+def by_feature(supports: Supports) -> list[dict[int, float]]:
+    """Return the coefficient of every feature per arm, with −1 for the constant."""
+    arms = []
+    for features, row in zip(supports.features, supports.coefficients, strict=True):
+        coefficients = {-1: float(row[0])}
+        for feature, value in zip(features, row[1:], strict=True):
+            if feature >= 0:
+                coefficients[int(feature)] = float(value)
+        arms.append(coefficients)
+    return arms
 
 
 SEEDS = given(st.integers(0, 10**6))
 
 
-def test_nothing_is_known_at_first() -> None:
-    nothing = Supports.empty(3, MOST)
-    assert nothing.sizes.tolist() == [0, 0, 0]
-    assert not nothing.among(COUNT).any()
-    weights, offsets = nothing.folded(COUNT, np.ones(COUNT), 0.5)
+def test_empty_supports_score_zero() -> None:
+    empty = Supports.empty(3, MOST)
+    assert empty.sizes.tolist() == [0, 0, 0]
+    assert not empty.among(COUNT).any()
+    weights, offsets = empty.folded(COUNT, np.ones(COUNT), 0.5)
     assert not weights.any()
     assert not offsets.any()
 
@@ -49,134 +51,142 @@ def test_nothing_is_known_at_first() -> None:
 @settings(max_examples=30)
 @SEEDS
 def test_each_arm_has_its_own_features(seed: int) -> None:
-    supports = drawn(np.random.default_rng(seed))
+    supports = random_supports(np.random.default_rng(seed))
     table = supports.among(COUNT)
     assert table.shape == (3, COUNT)
-    assert [set(np.flatnonzero(row)) for row in table] == [
-        set(known) - {-1} for known in as_sets(supports)
-    ]
+    expected = [set(coefficients) - {-1} for coefficients in by_feature(supports)]
+    assert [set(np.flatnonzero(row)) for row in table] == expected
     assert supports.sizes.tolist() == table.sum(axis=1).tolist()
 
 
 @settings(max_examples=30)
 @SEEDS
-def test_people_bring_the_numbers_of_their_own_arms_features(seed: int) -> None:
+def test_a_row_is_read_on_the_features_of_its_arm(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    supports, rows, arms = (
-        drawn(generator),
-        generator.normal(size=(5, COUNT)),
-        generator.integers(0, 3, size=5),
-    )
-    found = supports.of_rows(rows, arms)
-    for row, arm, numbers in zip(rows, arms, found, strict=True):
-        names = supports.features[arm]
-        assert numbers.tolist() == [row[name] if name >= 0 else 0.0 for name in names]
+    supports = random_supports(generator)
+    rows = generator.normal(size=(5, COUNT))
+    arms = generator.integers(0, 3, size=5)
+    read = supports.of_rows(rows, arms)
+    for row, arm, numbers in zip(rows, arms, read, strict=True):
+        features = supports.features[arm]
+        assert numbers.tolist() == [row[name] if name >= 0 else 0.0 for name in features]
 
 
-def test_a_number_that_no_arm_reads_does_no_harm() -> None:
+def test_numbers_that_no_arm_reads_may_be_infinite() -> None:
     supports = Supports(np.array([[1, -1]]), np.zeros((1, 3)))
-    found = supports.of_rows(np.array([[np.nan, 0.5, np.inf]]), np.array([0]))
-    assert found.tolist() == [[0.5, 0.0]]
+    read = supports.of_rows(np.array([[np.nan, 0.5, np.inf]]), np.array([0]))
+    assert read.tolist() == [[0.5, 0.0]]
 
 
 @settings(max_examples=30)
 @SEEDS
 def test_folded_weights_score_contexts_like_the_small_regressions(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    supports, centre = drawn(generator), generator.normal(size=COUNT)
+    supports = random_supports(generator)
+    centre = generator.normal(size=COUNT)
     weights, offsets = supports.folded(COUNT, centre, constant=0.7)
     rows = generator.normal(size=(5, COUNT))
-    for arm, known in enumerate(as_sets(supports)):
+    for arm, coefficients in enumerate(by_feature(supports)):
+        features = set(coefficients) - {-1}
         for row in rows:
-            beyond = sum(
-                value * (row[name] - centre[name]) for name, value in known.items() if name >= 0
-            )
-            assert offsets[arm] + row @ weights[:, arm] == pytest.approx(known[-1] * 0.7 + beyond)
-        assert set(np.flatnonzero(weights[:, arm])) <= set(known)
+            linear = sum(coefficients[name] * (row[name] - centre[name]) for name in features)
+            score = offsets[arm] + row @ weights[:, arm]
+            assert score == pytest.approx(coefficients[-1] * 0.7 + linear)
+        assert set(np.flatnonzero(weights[:, arm])) <= features
 
 
 @settings(max_examples=30)
 @SEEDS
 def test_refitting_adds_each_arms_own_ridge(seed: int) -> None:
-    """Rows and columns of features that an arm does not have are noise, and must not enter."""
+    """Rows and columns of features that an arm does not have are noise, and must not be used."""
     generator = np.random.default_rng(seed)
-    supports, before = drawn(generator), generator.normal(size=(3, MOST + 1))
+    supports = random_supports(generator)
+    before = generator.normal(size=(3, MOST + 1))
     contexts = generator.normal(size=(3, 50, MOST + 1))
     grams = np.einsum("kpi,kpj->kij", contexts, contexts)
     moments = generator.normal(size=(3, MOST + 1)) * 10
-    found, covariances = supports.refitted(grams, moments, before, noise=0.3)
-    assert found.features is supports.features
+
+    refitted, covariances = supports.refitted(grams, moments, before, noise=0.3)
+
+    assert refitted.features is supports.features
     for arm, size in enumerate(supports.sizes + 1):
-        one = fit_ridges(
+        ridge = fit_ridges(
             grams[arm, :size, :size][None],
             moments[arm, :size][None],
             gram_noise=0.3 * sqrt(2),
             moment_noise=0.3,
         )
-        assert np.allclose(found.coefficients[arm, :size], before[arm, :size] + one.coefficients[0])
-        assert np.array_equal(found.coefficients[arm, size:], before[arm, size:])
-        assert np.allclose(covariances[arm, :size, :size], one.covariances[0])
+        expected = before[arm, :size] + ridge.coefficients[0]
+        assert np.allclose(refitted.coefficients[arm, :size], expected)
+        assert np.array_equal(refitted.coefficients[arm, size:], before[arm, size:])
+        assert np.allclose(covariances[arm, :size, :size], ridge.covariances[0])
         assert not covariances[arm, size:].any()
         assert not covariances[arm, :, size:].any()
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(0, MOST), st.sampled_from([0.0, 1.0, 3.0]))
-def test_pruning_keeps_the_surest_features_with_their_coefficients(
+def test_pruning_retains_the_most_significant_features_with_their_coefficients(
     seed: int, most: int, least: float
 ) -> None:
     generator = np.random.default_rng(seed)
-    supports, deviations = drawn(generator), generator.uniform(0.1, 1.0, size=(3, MOST + 1))
-    before, after = as_sets(supports), as_sets(supports.pruned(deviations, most, least))
-    for arm, (known, kept) in enumerate(zip(before, after, strict=True)):
-        places = {
-            int(name): place for place, name in enumerate(supports.features[arm]) if name >= 0
+    supports = random_supports(generator)
+    deviations = generator.uniform(0.1, 1.0, size=(3, MOST + 1))
+
+    pruned = supports.pruned(deviations, most, least)
+
+    pairs = zip(by_feature(supports), by_feature(pruned), strict=True)
+    for arm, (before, after) in enumerate(pairs):
+        ratios = {
+            int(name): abs(before[int(name)]) / deviations[arm, 1 + place]
+            for place, name in enumerate(supports.features[arm])
+            if name >= 0
         }
-        sure = {
-            name: abs(known[name]) / deviations[arm, 1 + place] for name, place in places.items()
-        }
-        good = sorted((name for name in sure if sure[name] > least), key=lambda name: -sure[name])[
-            :most
-        ]
-        assert set(kept) == {-1, *good}
-        assert all(kept[name] == known[name] for name in kept)
+        significant = [name for name in ratios if ratios[name] > least]
+        best = sorted(significant, key=ratios.__getitem__, reverse=True)[:most]
+        assert set(after) == {-1, *best}
+        assert all(after[name] == before[name] for name in after)
 
 
-def test_a_coefficient_without_any_noise_is_kept() -> None:
+def test_a_coefficient_without_noise_is_retained() -> None:
     supports = Supports(np.array([[2, 5]]), np.array([[0.1, 0.3, 0.0]]))
-    kept = supports.pruned(np.zeros((1, 3)), most=2, least=1.0)
-    assert kept.features.tolist() == [[2, -1]]
-    assert kept.coefficients.tolist() == [[0.1, 0.3, 0.0]]
+    pruned = supports.pruned(np.zeros((1, 3)), most=2, least=1.0)
+    assert pruned.features.tolist() == [[2, -1]]
+    assert pruned.coefficients.tolist() == [[0.1, 0.3, 0.0]]
 
 
 @settings(max_examples=30)
 @SEEDS
-def test_new_features_come_after_the_old_ones_if_anything_was_found_for_them(seed: int) -> None:
+def test_new_features_with_an_estimate_are_added_after_the_old_ones(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    supports = drawn(generator)
+    supports = random_supports(generator)
     outside = [np.flatnonzero(~row) for row in supports.among(COUNT)]
     picks = np.array([generator.permutation(names)[:2] for names in outside])
     estimates = generator.normal(size=(3, 2)) * generator.integers(0, 2, size=(3, 2))
-    before, after = as_sets(supports), as_sets(supports.with_more(picks, estimates))
+
+    extended = supports.with_more(picks, estimates)
+
+    before = by_feature(supports)
+    after = by_feature(extended)
     for arm in range(3):
         room = MOST - supports.sizes[arm]
-        found = [
+        added = [
             (int(name), float(value))
             for name, value in zip(picks[arm], estimates[arm], strict=True)
             if value
         ]
-        assert after[arm] == before[arm] | dict(found[:room])
+        assert after[arm] == before[arm] | dict(added[:room])
 
 
-def test_newcomers_begin_with_what_the_others_have_in_common() -> None:
+def test_newcomers_begin_with_the_commonest_features_of_the_others() -> None:
     supports = Supports(np.array([[3, 1, -1], [1, 0, 3], [1, -1, -1], [5, 2, -1]]), np.ones((4, 4)))
     newcomers = np.array([False, False, False, True])
     shared = supports.shared_with(newcomers)
     assert shared.features.tolist() == [[3, 1, -1], [1, 0, 3], [1, -1, -1], [1, 3, 0]]
     assert not shared.coefficients[3].any()
     assert shared.coefficients[:3].all()
-    assert supports.features[3].tolist() == [5, 2, -1]  # the old table stays as it was
-    everyone = supports.shared_with(np.ones(4, dtype=bool))
-    assert (everyone.features == -1).all()
-    nobody = supports.shared_with(np.zeros(4, dtype=bool))
-    assert np.array_equal(nobody.features, supports.features)
+    assert supports.features[3].tolist() == [5, 2, -1]  # the old table is unchanged
+    all_new = supports.shared_with(np.ones(4, dtype=np.bool_))
+    assert (all_new.features == -1).all()
+    none_new = supports.shared_with(np.zeros(4, dtype=np.bool_))
+    assert np.array_equal(none_new.features, supports.features)

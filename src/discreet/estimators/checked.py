@@ -1,6 +1,4 @@
-"""scikit-learn's checks of data, with errors that do not quote the data as scikit-learn's own
-do.
-"""
+"""scikit-learn's checks of data, with errors that do not quote the data as scikit-learn's do."""
 
 import re
 import warnings
@@ -17,8 +15,8 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 from discreet import require
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
-from discreet.feedback import each_apart, each_number, row_by_row
-from discreet.functions.person import asked_of, reading
+from discreet.feedback import as_separate_entries, each_number, row_by_row
+from discreet.functions.person import reading, result_or
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -43,30 +41,31 @@ HARMLESS = tuple(
         r"(This )?\w+( estimator)? requires y to be passed, but the target y is None\.?",
         r"The feature names should match those that were passed during fit\.",
         r"Sparse data was passed( for [Xy])?, but dense data is required\. Use '\.toarray\(\)' to "
-        r"convert to "
-        r"a dense numpy array\.",
+        r"convert to a dense numpy array\.",
         r"A column-vector y was passed when a 1d array was expected\. Please change the shape of "
-        r"y to "
-        r"\(n_samples, ?\), for example using ravel\(\)\.",
+        r"y to \(n_samples, ?\), for example using ravel\(\)\.",
         r"X has feature names, but \w+ was fitted without feature names",
         r"X does not have valid feature names, but \w+ was fitted with feature names",
     )
 )
-"""scikit-learn's errors and warnings that tell shapes, counts and names only: a first line that is
-one of
-these is repeated."""
+"""scikit-learn's errors and warnings that state shapes, counts and names only.
+
+A first line that matches one of these is repeated.
+"""
+WRONG_SHAPE = "Expected a 2D array of features. Reshape your data: one row per sample."
+COMPLEX = "Complex data not supported: features and targets must be real numbers."
 INSTEAD = {
-    "Expected 2D ": "Expected a 2D array of features. Reshape your data: one row a sample.",
-    "Expected a 2-dimensional ": "Expected a 2D array of features. Reshape your data: one row a sample.",
-    "Complex data not supported": "Complex data not supported: features and targets must be real numbers.",
+    "Expected 2D ": WRONG_SHAPE,
+    "Expected a 2-dimensional ": WRONG_SHAPE,
+    "Complex data not supported": COMPLEX,
     "float() argument must be ": "argument must be a string or a number, for features and targets.",
 }
-"""What is said in place of errors that begin like this, which quote the data."""
+"""Replacements for errors that begin like this, which quote the data."""
 NO_NUMBERS = "features and targets must be numbers"
-"""What is said in place of all others."""
+"""Replacement for all other errors."""
 
 
-Found = TypeVar("Found")
+Checked = TypeVar("Checked")
 
 
 def checked(
@@ -76,16 +75,15 @@ def checked(
     reset: bool = True,
     accept_sparse: str | Literal[False] = False,
 ) -> "Samples":
-    """Features as `validate_data` gives them, or an error of the same kind that tells nothing about
-    the data.
+    """Return features as `validate_data` does; errors state nothing about the data.
 
-    These are many people: who brings features that are no numbers has a row with NaN, and refuses
-    nobody.
+    The rows belong to many people: a row whose features are no numbers becomes NaN, and the other
+    rows are accepted.
     """
     rows, named = _rows_of(estimator, X, reset)
 
     def check() -> "Samples":
-        found: Samples = check_array(
+        features: Samples = check_array(
             rows,
             input_name="X",
             accept_sparse=accept_sparse,
@@ -94,7 +92,7 @@ def checked(
             estimator=estimator,
         )
         validate_data(estimator, named, None, reset=reset, skip_check_array=True)
-        return found
+        return features
 
     return without_data(check)
 
@@ -108,15 +106,13 @@ def checked_pairs(
     accept_sparse: str | Literal[False],
     y_numeric: bool = False,
 ) -> "tuple[Samples, Floats]":
-    """The same for features and targets."""
-    if y is None:
-        checked(
-            estimator, X, reset=reset, accept_sparse=accept_sparse
-        )  # refuses it in the usual words
+    """Return features and targets as `check_X_y` does; errors state nothing about the data."""
+    if y is None:  # scikit-learn refuses this in its own words
+        checked(estimator, X, reset=reset, accept_sparse=accept_sparse)
     rows, named = _rows_of(estimator, X, reset)
 
     def check() -> "tuple[Samples, Floats]":
-        found: tuple[Samples, Floats] = check_X_y(
+        pairs: tuple[Samples, Floats] = check_X_y(
             rows,
             y,
             y_numeric=y_numeric,
@@ -126,45 +122,44 @@ def checked_pairs(
             estimator=estimator,
         )
         validate_data(estimator, named, y, reset=reset, skip_check_array=True)
-        return found
+        return pairs
 
     return without_data(check)
 
 
 def _rows_of(estimator: BaseEstimator, X: ArrayLike, reset: bool) -> tuple[ArrayLike, ArrayLike]:
-    """Rows of floats, and what their columns are named by."""
+    """Return rows of floats, and the object that names their columns."""
     width = _public_width(estimator) if reset else estimator.n_features_in_
     rows = as_features(X, width)
     return rows, X if hasattr(X, "columns") else rows
 
 
-def without_data(check: Callable[[], Found]) -> Found:
-    """What a check of scikit-learn's gives, with errors and warnings that tell nothing about the
-    data.
-    """
+def without_data(check: Callable[[], Checked]) -> Checked:
+    """Return the result of a check; errors and warnings state nothing about the data."""
     with reading(), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        found = _attempted(check)
+        outcome = _attempted(check)
     for warning in warned:
         if _is_harmless(str(warning.message)):
             warnings.warn(str(warning.message), warning.category, stacklevel=3)
-    if isinstance(found, _Refused):
-        raise found.error
-    return found
+    if isinstance(outcome, _Refused):
+        raise outcome.error
+    return outcome
 
 
-def _attempted(check: Callable[[], Found]) -> "Found | _Refused":
-    """What a check gives, or the error that may be shown."""
+def _attempted(check: Callable[[], Checked]) -> "Checked | _Refused":
+    """Return the result of a check, or the error that may be shown."""
     try:
         return check()
     except Exception as error:
-        kind, text = TypeError if isinstance(error, TypeError) else ValueError, str(error)
-    return _Refused(kind(_without_data(text)))
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        text = str(error)
+    return _Refused(kind(_without_data(text)))  # outside: the new error must not hold the old one
 
 
 @dataclass(frozen=True)
 class _Refused:
-    """What a check raised."""
+    """The error of a check, in words that may be shown."""
 
     error: Exception
 
@@ -174,9 +169,7 @@ def _is_harmless(text: str) -> bool:
 
 
 def _without_data(text: str) -> str:
-    """What may be said of an error of scikit-learn's: whole known lines as they are, else a text
-    of ours.
-    """
+    """Return the text to show for an error: a known first line unchanged, else our own text."""
     first = text.partition("\n")[0]
     if _is_harmless(first):
         return first
@@ -184,36 +177,35 @@ def _without_data(text: str) -> str:
 
 
 def as_ranges(name: str, ranges: ArrayLike, features: int) -> tuple[Floats, Floats]:
-    """Public ranges as the lows and the highs of so many features."""
+    """Return the lows and the highs of public ranges, one of each per feature."""
     try:
         pairs = np.broadcast_to(np.asarray(ranges, dtype=np.float64), (features, 2))
     except (TypeError, ValueError):
         raise ConfigError(
-            f"{name} must be a pair (low, high) or one pair for each of {features} features"
+            f"{name} must be a pair (low, high), or one pair for each of the {features} features"
         ) from None
     if not (np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()):
         raise ConfigError(
-            f"{name} must be finite, with low < high: public numbers, not read off the data"
+            f"{name} must be finite, with low < high: public numbers, not read from the data"
         )
     return pairs[:, 0], pairs[:, 1]
 
 
 def scaled(features: "Samples", low: Floats, high: Floats) -> Floats:
-    """Features mapped from their public ranges to [−1, 1], and clipped."""
+    """Return features mapped from their public ranges to [−1, 1], and clipped."""
     dense = features.toarray() if hasattr(features, "toarray") else features
-    with np.errstate(all="ignore"):  # a warning would tell about the sample
-        # Floats first: small integers wrap around, and one float among them would decide whether
-        # they do.
+    with np.errstate(all="ignore"):  # a warning would reveal a person's data
+        # Floats first: small integers wrap around, and one person's float would change that.
         dense = np.asarray(dense, dtype=np.float64)
         return np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
 
 
 def as_features(values: ArrayLike, width: int | None = None) -> ArrayLike:
-    """One row of floats per sample, each cell read by itself; NaN for what is no finite number.
+    """Return one row of floats per sample; NaN where an entry is no finite number.
 
-    Rows in a list have `width` numbers, a public number: none of them may tell it. A row of another
-    length is NaN. What is no table of rows stays what it is: scikit-learn's own checks say what is
-    wrong.
+    Every entry is read separately. Rows in a list have `width` numbers. The width is public, so no
+    row may determine it; a row of another length is NaN. Anything that is no table of rows is
+    returned unchanged, and scikit-learn's own checks refuse it.
 
     >>> as_features([[1, 2.5], ["x", 3], [4], [5, 10**400]], 2)
     array([[1. , 2.5],
@@ -228,16 +220,15 @@ def as_features(values: ArrayLike, width: int | None = None) -> ArrayLike:
         entries = values
     else:
         with reading():
-            table = asked_of(lambda: np.asarray(values), None)
+            table = result_or(lambda: np.asarray(values), None)
         if table is not None and table.ndim == 2:
             return _numbers(table)
         if table is None or table.ndim != 1 or table.dtype.kind != "O":
             return values
-        entries = table.tolist()  # rows of which one is too long or too short
+        entries = table.tolist()  # rows of different lengths
     if width is None:
         raise ConfigError(
-            "how many features there are is not read off a list of rows: give one range per "
-            "feature, "
+            "the number of features is not read from a list of rows: give one range per feature, "
             "or an array"
         )
     rows = row_by_row(entries, width)
@@ -245,76 +236,70 @@ def as_features(values: ArrayLike, width: int | None = None) -> ArrayLike:
 
 
 def _public_width(estimator: BaseEstimator) -> int | None:
-    """How many features the public ranges say there are; None if one range is for all of them."""
+    """Return the number of features that the public ranges state; None if one range is for all."""
     ranges: ArrayLike = (
         estimator.ranges if hasattr(estimator, "ranges") else estimator.feature_range
     )
     try:
         shape = np.shape(ranges)
-    except ValueError:  # as_ranges says what is wrong with it
+    except ValueError:  # as_ranges raises the error
         return None
     return shape[0] if len(shape) == 2 else None
 
 
 def as_targets(values: ArrayLike | None) -> ArrayLike | None:
-    """One float per entry; NaN, which says nothing, for what is no finite number.
+    """Return one float per entry; NaN, which counts as nothing, where it is no finite number.
 
-    Nobody's entry decides what becomes of the others'. None and sparse matrices stay what they are.
+    The entries are read separately, so no entry changes another one. None and sparse matrices are
+    returned unchanged.
     """
     return values if _is_for_scikit_learn(values) else _numbers(values)
 
 
 def _numbers(values: ArrayLike | None) -> Floats:
-    found = each_number(values)
-    if found is None:
+    numbers = each_number(values)
+    if numbers is None:
         raise ValueError(NO_NUMBERS)
-    return found
+    return numbers
 
 
 def as_classes(values: ArrayLike | None, classes: np.ndarray) -> ArrayLike | None:
-    """The number of each sample's class; NaN, which says nothing, for a label that is none of
-    them.
-    """
+    """Return the number of each sample's class; NaN, which counts as nothing, for others."""
     if _is_for_scikit_learn(values):
         return values
-    found = each_apart(values)
-    if found is None:
+    labels = as_separate_entries(values)
+    if labels is None:
         raise ValueError(NO_NUMBERS)
-    labels = classes.tolist()
-    if found.dtype.kind == "O":
+    known = classes.tolist()
+    if labels.dtype.kind == "O":
+        listed = labels.reshape(-1).tolist()
         with reading():
-            each = [
-                asked_of(partial(_place, entry, labels), np.nan)
-                for entry in found.reshape(-1).tolist()
-            ]
-        return np.array(each, dtype=np.float64).reshape(found.shape)
-    if found.dtype.kind in "cUS" and classes.dtype.kind in "biuf":
-        found = each_number(found)  # one label made an array of numbers one of texts
-    assert found is not None
-    places = np.full(found.shape, np.nan)
+            numbers = [result_or(partial(_class_number, label, known), np.nan) for label in listed]
+        return np.array(numbers, dtype=np.float64).reshape(labels.shape)
+    if labels.dtype.kind in "cUS" and classes.dtype.kind in "biuf":
+        labels = _numbers(labels)  # one label turned an array of numbers into texts
+    of_classes = np.full(labels.shape, np.nan)
     with reading():
-        for number, label in enumerate(labels):
-            places[found == label] = number
-    return places
+        for number, label in enumerate(known):
+            of_classes[labels == label] = number
+    return of_classes
 
 
 def _is_for_scikit_learn(values: ArrayLike | None) -> bool:
-    """Whether these are no values at all (None, a sparse matrix): its own checks say what is
-    wrong.
-    """
+    """Whether these are None or a sparse matrix, which scikit-learn's own checks handle."""
     return values is None or hasattr(values, "tocsr")
 
 
-def _place(entry: object, labels: list[object]) -> float:
-    """Where a label stands in a list."""
-    return next((float(number) for number, label in enumerate(labels) if entry == label), np.nan)
+def _class_number(label: object, classes: list[object]) -> float:
+    """Return the position of a label among the classes, NaN if it is none of them."""
+    return next((float(number) for number, known in enumerate(classes) if label == known), np.nan)
 
 
 def as_shares(weights: ArrayLike | None, bound: object, samples: int) -> Floats | None:
-    """Weights of samples, as shares of the public bound; larger ones count as it.
+    """Return the weights of samples as shares of the public bound, at most 1.
 
-    A weight that is no finite number, or negative, is 0: it must not decide whether others are
-    counted.
+    A weight that is negative or no finite number counts as 0: it must not decide whether other
+    people are counted.
     """
     if not isinstance(bound, int | float) or not (np.isfinite(bound) and bound > 0):
         raise ConfigError(
@@ -322,10 +307,10 @@ def as_shares(weights: ArrayLike | None, bound: object, samples: int) -> Floats 
         )
     if weights is None:
         return None
-    found = each_number(weights)
-    if found is not None and found.ndim == 0 and found >= 0:  # one for all, who do not decide it
-        found = np.full(samples, float(found))
-    if found is None or found.shape != (samples,):
+    numbers = each_number(weights)
+    if numbers is not None and numbers.ndim == 0 and numbers >= 0:  # one public number for all
+        numbers = np.full(samples, float(numbers))
+    if numbers is None or numbers.shape != (samples,):
         raise ValueError("sample_weight must be 1D: one number, at least 0, for every sample")
-    with np.errstate(all="ignore"):  # a warning would tell about a sample
-        return np.where(found >= 0, np.minimum(found / bound, 1.0), 0.0)
+    with np.errstate(all="ignore"):  # a warning would reveal a person's data
+        return np.where(numbers >= 0, np.minimum(numbers / bound, 1.0), 0.0)

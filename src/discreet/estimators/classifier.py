@@ -1,4 +1,7 @@
-"""Private logistic regression with scikit-learn's interface, for two classes or more."""
+"""Private logistic regression with scikit-learn's interface, for two classes or more.
+
+Guarantee   docs/guarantees/streaming.md
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
@@ -20,27 +23,29 @@ if TYPE_CHECKING:
 
 
 class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignore[misc]
-    """Private logistic regression, for classes that are publicly known.
+    """Private logistic regression: publishes coefficients and protects every sample.
 
-    With more than two, all classes share one gradient of the softmax loss, and so one budget: there
-    is no ε per class. `fit` takes many passes over its samples and releases once; `partial_fit`
-    streams.
+    With more than two classes, all classes share one gradient of the softmax loss, and so one
+    budget: there is no ε per class. `fit` takes many passes over its samples and releases once;
+    `partial_fit` learns from a stream.
+
+    Guarantee: docs/guarantees/streaming.md.
 
     Parameters
     ----------
     classes
-        The classes, two or more. A parameter without default, because which classes occur is
-        something about the people.
+        The classes, two or more: public labels. They have no default, because the set of labels
+        that occur is information about the people.
     epsilon, delta, feature_range, p, radius, weight_bound, horizon
-        As for `PrivateStreamingRegressor`; weights that balance classes read everybody's labels,
+        See `PrivateStreamingRegressor`. Weights that balance classes read other people's labels,
         and are not covered by the guarantee.
     block, seed
-        As for `PrivateStreamingRegressor`.
+        See `PrivateStreamingRegressor`.
 
     Attributes
     ----------
     coef_, intercept_, coef_standard_errors_, facts_, guarantee_
-        As for `PrivateStreamingRegressor`; one row per class if there are more than two. Standard
+        See `PrivateStreamingRegressor`; one row per class if there are more than two. Standard
         errors are NaN: none are known for classes.
 
     Examples
@@ -48,8 +53,8 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 3))
     >>> y = np.where(X @ [2.0, -1.0, 0.0] > 0, "yes", "no")
-    >>> model = PrivateStreamingClassifier(classes=("no", "yes"), feature_range=(-1, 1), seed=1).fit(X, y)
-    >>> bool(model.score(X, y) > 0.9)
+    >>> model = PrivateStreamingClassifier(classes=("no", "yes"), feature_range=(-1, 1), seed=1)
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
     True
     """
 
@@ -80,7 +85,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         self.seed = seed
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from all samples, once."""
+        """Learn from all samples, with one release."""
         return self._learn(X, y, sample_weight, partial=False)
 
     def partial_fit(
@@ -90,13 +95,12 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from some more samples.
+        """Learn from further samples of a stream of `horizon` samples.
 
         `classes` is accepted as scikit-learn passes it, and must agree with the parameter.
         """
-        if classes is not None and set(np.asarray(classes).tolist()) != set(
-            np.asarray(self.classes).tolist()
-        ):
+        public = set(np.asarray(self.classes).tolist())
+        if classes is not None and set(np.asarray(classes).tolist()) != public:
             raise ConfigError("classes must be those of the parameter `classes`")
         return self._learn(X, y, sample_weight, partial=True)
 
@@ -106,14 +110,15 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         is_list = isinstance(self.classes, tuple | list | np.ndarray)
         if not is_list or len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
             raise ConfigError(
-                f"classes must be two or more different ones, got {require.shown(self.classes)}"
+                f"classes must be two or more different labels, got {require.shown(self.classes)}"
             )
         first = not (partial and hasattr(self, "_learner"))
         classes = np.array(self.classes)
         rows, targets = self._with_targets(X, as_classes(y, classes), reset=first)
         self.classes_ = classes
-        self._fed(rows, targets, weights, partial=partial)
-        self.coef_, self.intercept_ = self._weights.copy(), self._constants.copy()
+        self._observe(rows, targets, weights, partial=partial)
+        self.coef_ = self._weights.copy()
+        self.intercept_ = self._constants.copy()
         self.coef_standard_errors_ = self._errors.copy()
         return self
 
@@ -121,30 +126,32 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         return LogisticLoss() if len(self.classes) == 2 else SoftmaxLoss(len(self.classes))
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Positive for the second class; with more than two, one column a class."""
+        """Return margins, positive for the second class; with more classes one column per class."""
         margins = self._margins(X)
         return margins[:, 0] if len(self.classes) == 2 else margins
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The likeliest class; for a row with NaN, that of the middle of the ranges."""
-        chances = self.predict_proba(X)
+        """Return the likeliest class per row.
+
+        A row with NaN is replaced by the middle of the ranges.
+        """
+        probabilities = self.predict_proba(X)
         middle = np.mean(self._ranges(self.n_features_in_), axis=0)
-        chances[np.isnan(chances).any(axis=1)] = self._chances(
-            middle @ self._weights.T + self._constants
-        )
-        found: np.ndarray = self.classes_[chances.argmax(axis=1)]
-        return found
+        of_middle = self._probabilities(middle @ self._weights.T + self._constants)
+        probabilities[np.isnan(probabilities).any(axis=1)] = of_middle
+        predicted: np.ndarray = self.classes_[probabilities.argmax(axis=1)]
+        return predicted
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """The chance of each class; NaN for a row with NaN."""
-        return self._chances(self._margins(X))
+        """Return the probability of each class, one row per sample; NaN for a row with NaN."""
+        return self._probabilities(self._margins(X))
 
-    def _chances(self, margins: Floats) -> Floats:
+    def _probabilities(self, margins: Floats) -> Floats:
         margins = np.atleast_2d(margins)
         if len(self.classes) > 2:
             return SoftmaxLoss(len(self.classes)).predict(margins)
-        chance = LogisticLoss().predict(margins[:, 0])
-        return np.stack([1 - chance, chance], axis=1)
+        second = LogisticLoss().predict(margins[:, 0])
+        return np.stack([1 - second, second], axis=1)
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()

@@ -1,6 +1,4 @@
-"""How often estimators that were cloned from each other were fitted, and what all of it costs
-together.
-"""
+"""Counts the fits of estimators that were cloned from each other, and what they cost together."""
 
 import warnings
 from dataclasses import dataclass, field
@@ -12,7 +10,7 @@ from discreet.budget.together import together
 
 @dataclass(eq=False)
 class Fits:
-    """Every fit of an estimator and of its clones, in this process.
+    """All fits of an estimator and of its clones, in this process.
 
     A grid search or a cross-validation clones an estimator for each fit; each fit spends the whole
     budget.
@@ -21,9 +19,10 @@ class Fits:
     guarantees: list[Guarantee] = field(default_factory=list)
 
     def add(self, guarantee: Guarantee) -> str:
-        """Count a fit, and return what it costs together with the others, as a sentence.
+        """Count a fit, and return a sentence that states what all fits cost together.
 
-        The second, fourth, eighth … fit also warn: a search of many fits warns a few times.
+        The second, fourth, eighth … fit also warns, so a search of many fits warns a few times
+        only.
         """
         self.guarantees.append(guarantee)
         count = len(self.guarantees)

@@ -1,5 +1,6 @@
-"""What regressor and classifier share: scaling by public ranges, feeding, reading coefficients
-back.
+"""Base class of the regressor and the classifier: scales by public ranges, feeds a learner.
+
+Released coefficients are mapped back to the units of the data.
 """
 
 from abc import ABC, abstractmethod
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 
 
 RADIUS = {"stream": 3.0, "passes": 30.0}
-"""Where coefficients lie if nobody says."""
+"""Default radius of the l_p ball of coefficients."""
 HIDDEN = 0.008
-"""A share of second moments that noise hides: below it many passes are better over l₁ balls too."""
+"""Share of second moments hidden by noise below which many passes are better over l₁ balls, too."""
 MOST_HELD = 2**30
-"""The most numbers that a batch may hold; larger ones are streamed."""
+"""Largest number of entries of a batch in memory; larger batches are streamed."""
 REMOVED = {
     "method": "leave it out, fit takes many passes and partial_fit streams; facts_['method'] says "
     "how",
@@ -44,131 +45,132 @@ REMOVED = {
     "curvature": "leave it out, it follows from the loss and from released values",
     "pace": "leave it out, steps are as long as released values call for",
 }
-"""Parameters of earlier versions, each with what to write instead."""
+"""Parameters of earlier versions, each with its replacement."""
 
 
 class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
-    """A linear model whose parameters are attributes, as scikit-learn asks for."""
+    """A private linear model whose parameters are attributes, as scikit-learn requires."""
 
     forced_mode: str = "auto"
-    """The mode of `StreamingLearner` that learns, for audits and benchmarks; no parameter."""
+    """Mode of `StreamingLearner` to use, for audits and benchmarks; it is not a parameter."""
 
     @abstractmethod
     def _loss(self) -> Loss | SoftmaxLoss:
-        """The loss of a sample."""
+        """Return the loss of a sample."""
 
-    def _begin(self, features: int, horizon: int, *, streams: bool) -> StreamingLearner:
-        """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual
-        norm.
-        """
-        loss, size, length = self._loss(), features + 1, self._length(features + 1)
+    def _make_learner(self, features: int, horizon: int, *, streams: bool) -> StreamingLearner:
+        """Return a learner for rows of length at most 1 in the dual norm."""
+        loss = self._loss()
+        length = self._length(features + 1)
         rows = loss.classes if isinstance(loss, SoftmaxLoss) else 1
+        size = rows * (features + 1)
         mode = self.forced_mode
         if mode == "auto" and not streams:
-            mode = self._mode_of_fit(rows * size, horizon)
-        usual = RADIUS["passes" if mode == "passes" else "stream"]
-        radius = usual if self.radius == "auto" else self.radius
+            mode = self._mode_of_fit(size, horizon)
+        takes_passes = mode == "passes"
+        default = RADIUS["passes" if takes_passes else "stream"]
+        radius = default if self.radius == "auto" else self.radius
         if not isinstance(radius, int | float):
             raise ConfigError(f"radius must be a number or auto, got {require.shown(self.radius)}")
-        domain = LpBall(rows * size, float(self.p), float(radius) * length)
         make: Callable[..., StreamingLearner] = partial(
-            StreamingLearner, method="passes" if mode == "passes" else "auto"
+            StreamingLearner, method="passes" if takes_passes else "auto"
         )
         if mode not in ("auto", "passes"):
             make = partial(forced, StreamingLearner, mode)
-        learner: StreamingLearner = make(
-            domain,
+        return make(
+            LpBall(size, float(self.p), float(radius) * length),
             loss,
             horizon,
             Privacy(self.epsilon, self.delta),
             feature_bound=1.0,
             target_bound=1.0,
-            block="auto" if mode == "passes" else self.block,
+            block="auto" if takes_passes else self.block,
             seed=self.seed,
         )
-        return learner
 
     def _mode_of_fit(self, size: int, samples: int) -> str:
-        """Many passes where everyone is there at once, if the samples fit into memory and there
-        is a δ.
-        """
+        """Return "passes" if the samples fit into memory and δ > 0; l₁ balls are an exception."""
         if size * samples > MOST_HELD or not self.delta:
             return "auto"
-        # Over an l₁ ball the leader finds few features among many, where noise hides second
-        # moments.
+        # Where noise hides the second moments, the leader over an l₁ ball finds sparse features.
         rho = Privacy(self.epsilon, self.delta).budget.amount
         hidden = 2 * sqrt(size / (2 * rho)) / max(1, samples)
         return "passes" if self.p != 1 or hidden < HIDDEN else "auto"
 
     def _length(self, size: int) -> float:
-        """The longest row of numbers in [−1, 1], in the dual norm."""
+        """Return the largest dual norm of a row of `size` numbers in [−1, 1]."""
         if not isinstance(self.p, int | float) or not self.p >= 1:
             raise ConfigError(f"p must be a number, at least 1, got {require.shown(self.p)}")
         dual = LpBall(1, float(self.p)).dual
         return float(size ** (1 / dual))
 
     def _scaled(self, features: "Samples") -> Floats:
-        """Features mapped from their public ranges to [−1, 1] and clipped, and a constant 1.
+        """Return features mapped to [−1, 1] and clipped, and a constant 1.
 
-        All are divided by the longest that a row can be.
+        Rows are divided by their largest length, so that they are at most 1 long in the dual norm.
         """
-        mapped = scaled(features, *self._ranges(features.shape[1]))
-        return np.hstack([mapped, np.ones((len(mapped), 1))]) / self._length(features.shape[1] + 1)
+        low, high = self._ranges(features.shape[1])
+        mapped = scaled(features, low, high)
+        constant = np.ones((len(mapped), 1))
+        return np.hstack([mapped, constant]) / self._length(features.shape[1] + 1)
 
     def _ranges(self, features: int) -> tuple[Floats, Floats]:
         return as_ranges("feature_range", self.feature_range, features)
 
-    def _take(self, learner: StreamingLearner, features: int) -> None:
-        """Released coefficients, in the units of the features as they came."""
+    def _publish(self, learner: StreamingLearner, features: int) -> None:
+        """Set the fitted attributes from released coefficients, in the units of the data."""
         low, high = self._ranges(features)
-        rows = learner.coefficients.reshape(-1, features + 1) / self._length(features + 1)
-        errors = learner.standard_errors.reshape(rows.shape) / self._length(features + 1)
+        length = self._length(features + 1)
+        rows = learner.coefficients.reshape(-1, features + 1) / length
+        errors = learner.standard_errors.reshape(rows.shape) / length
         self._weights = rows[:, :-1] * 2 / (high - low)
         self._errors = errors[:, :-1] * 2 / (high - low)
         self._constants = rows[:, -1] - rows[:, :-1] @ ((high + low) / (high - low))
         self.facts_ = learner.facts
-        self.guarantee_ = f"{learner.guarantee} {self._beyond}"
+        self.guarantee_ = f"{learner.guarantee} {self._cost_of_fits}"
 
     def _with_targets(
         self, X: ArrayLike, targets: ArrayLike | None, *, reset: bool, y_numeric: bool = False
     ) -> "tuple[Samples, Floats]":
-        """Features and targets as scikit-learn checks them; who has no target stays, and says
-        nothing.
-        """
-        there = np.nan_to_num(targets, nan=0.0) if isinstance(targets, np.ndarray) else targets
-        rows, there = checked_pairs(
-            self, X, there, accept_sparse="csr", reset=reset, y_numeric=y_numeric
+        """Return features and targets as scikit-learn checks them; missing targets stay NaN."""
+        filled = np.nan_to_num(targets, nan=0.0) if isinstance(targets, np.ndarray) else targets
+        rows, filled = checked_pairs(
+            self, X, filled, accept_sparse="csr", reset=reset, y_numeric=y_numeric
         )
         missing = np.isnan(np.asarray(targets, dtype=np.float64).reshape(-1))
-        return rows, np.where(missing, np.nan, there)
+        return rows, np.where(missing, np.nan, filled)
 
-    def _fed(self, X: "Samples", y: Floats, weights: ArrayLike | None, *, partial: bool) -> None:
+    def _observe(
+        self, X: "Samples", y: Floats, weights: ArrayLike | None, *, partial: bool
+    ) -> None:
+        """Pass samples on to the learner, and publish what it released."""
         features = X.shape[1]
         shares = as_shares(weights, self.weight_bound, len(y))
-        learner = self._going_on(features) if partial else self._anew(features, len(y))
+        learner = self._stream_learner(features) if partial else self._new_learner(features, len(y))
         is_new = not learner.clock
         learner.observe_stream(self._scaled(X), y, shares)
         if is_new:
-            self._beyond = self._shared_fits().add(learner.guarantee)
-        self._take(learner, features)
+            self._cost_of_fits = self._shared_fits().add(learner.guarantee)
+        self._publish(learner, features)
 
-    def _anew(self, features: int, samples: int) -> StreamingLearner:
+    def _new_learner(self, features: int, samples: int) -> StreamingLearner:
+        """Return a learner for `fit`; a stream that was begun before is dropped."""
         for name in ("_learner", "_was_pickled"):
             self.__dict__.pop(name, None)
-        return self._begin(features, samples, streams=False)
+        return self._make_learner(features, samples, streams=False)
 
-    def _going_on(self, features: int) -> StreamingLearner:
+    def _stream_learner(self, features: int) -> StreamingLearner:
+        """Return the learner of `partial_fit`, made by its first call."""
         if self.horizon is None:
-            raise ConfigError("partial_fit needs horizon: how many samples will come in all")
+            raise ConfigError("partial_fit needs horizon: the total number of samples to come")
         if not hasattr(self, "_learner"):
             if getattr(self, "_was_pickled", False):
                 raise StateError(
-                    "this estimator came from a pickle, which leaves out raw sums: it cannot go "
-                    "on learning"
+                    "this estimator was unpickled, and pickles leave out raw sums: "
+                    "make a new estimator to learn from more samples"
                 )
-            self._learner = self._begin(
-                features, require.whole("horizon", self.horizon), streams=True
-            )
+            horizon = require.whole("horizon", self.horizon)
+            self._learner = self._make_learner(features, horizon, streams=True)
             self._begun_with = self._parameters()
         if self._parameters() != self._begun_with:
             raise ConfigError(
@@ -177,31 +179,32 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         return self._learner
 
     def _parameters(self) -> str:
-        found: dict[str, object] = self.get_params()
-        whole = {
-            name: value.tolist() for name, value in found.items() if isinstance(value, np.ndarray)
-        }
-        return repr(found | whole)
+        """Return all parameters as a text, for comparisons; arrays in full."""
+        parameters: dict[str, object] = self.get_params()
+        for name, value in parameters.items():
+            if isinstance(value, np.ndarray):
+                parameters[name] = value.tolist()
+        return repr(parameters)
 
     def _margins(self, X: ArrayLike) -> Floats:
-        """Margins of rows that the caller asks about; NaN for a row with NaN, an error if X is
-        no numbers.
+        """Return margins of the rows to predict: NaN for a row with NaN.
+
+        Rows that are no numbers are refused.
         """
         check_is_fitted(self, "guarantee_")
-        rows = without_data(
-            partial(
-                validate_data,
-                self,
-                X,
-                reset=False,
-                accept_sparse="csr",
-                ensure_all_finite="allow-nan",
-            )
+        check = partial(
+            validate_data,
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            ensure_all_finite="allow-nan",
         )
+        rows = without_data(check)
         return np.asarray(rows @ self._weights.T + self._constants, dtype=np.float64)
 
     def _shared_fits(self) -> Fits:
-        """The fits of this estimator and of its clones."""
+        """Return the counter of fits that this estimator shares with its clones."""
         if not hasattr(self, "_fits"):
             self._fits = Fits()
         return self._fits
@@ -220,8 +223,8 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = tags.input_tags.string = (
-            True  # a row that is no numbers says nothing
-        )
+        # A row that is no numbers counts as nothing, and is not refused.
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
         tags.non_deterministic = self.seed is None
         return tags

@@ -1,4 +1,7 @@
-"""Private linear regression with scikit-learn's interface."""
+"""Private linear regression with scikit-learn's interface.
+
+Guarantee   docs/guarantees/streaming.md
+"""
 
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -19,56 +22,59 @@ if TYPE_CHECKING:
 
 
 class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[misc]
-    """Private linear regression: coefficients are published, every sample stays private.
+    """Private linear regression: publishes coefficients and protects every sample.
 
-    `fit` takes many passes over its samples and releases once; `partial_fit` streams.
+    `fit` takes many passes over its samples and releases once; `partial_fit` learns from a stream.
+
+    Guarantee: docs/guarantees/streaming.md.
 
     Parameters
     ----------
     epsilon, delta
-        The guarantee that is asked for.
+        The requested (ε, δ).
     feature_range, target_range
-        Public ranges, a pair (low, high) or (features) one for each feature; what lies outside is
-        clipped. They have no default: a guess would give silent nonsense.
+        Public ranges: a pair (low, high), or for features one pair per feature. Values outside are
+        clipped. The ranges have no default, because a wrong guess would silently ruin the fit.
     loss
         "squared" or "huber".
     p, radius
-        Coefficients (per feature and target scaled to [−1, 1]) lie in an l_p ball of this radius.
-        "auto": 3 for streams, whose noise grows with it, and 30 for many passes, which do not mind.
+        Coefficients (for features and targets scaled to [−1, 1]) lie in an l_p ball of this radius.
+        "auto" is 3 for streams, whose noise grows with the radius, and 30 for many passes, whose
+        noise does not.
     weight_bound
-        The largest `sample_weight` that counts, a public number; larger ones count as it, and those
-        that are no number of at least 0 as 0. A weight must follow from the person's own sample:
-        balanced classes, normalised weights, boosting and bootstraps that repeat a person are not
-        covered by the guarantee.
+        The largest `sample_weight` that counts, a public number. Larger weights count as the bound,
+        and weights that are no number of at least 0 count as 0. A weight must follow from the
+        person's own sample: balanced classes, normalised weights, boosting, and bootstraps that
+        repeat a person are not covered by the guarantee.
     horizon
-        How many samples `partial_fit` will see in all; `fit` sees as many as it is given.
+        Total number of samples that `partial_fit` will see; `fit` sees as many as it is given.
     block
-        How many samples between two releases of `partial_fit`; `fit` releases once.
+        Number of samples between two releases of `partial_fit`; `fit` releases once.
     seed
-        None (default) is the operating system's randomness; a whole number makes a simulation,
-        which is not private, and `guarantee_` says so. It is not called `random_state` because
-        bagging, boosting and others set that on whatever they wrap.
+        None (default) uses the operating system's randomness. A whole number makes the fit a
+        simulation, which is not private, and `guarantee_` states that. The parameter is not called
+        `random_state`, because bagging, boosting and others set that on the estimators they wrap.
 
     Attributes
     ----------
     coef_, intercept_
         The newest released coefficients, in the units of the data.
     coef_standard_errors_
-        How far off they are, by noise and sampling together: 1.96 of them are a 95 % interval. They
-        follow from released values only; NaN where nothing is known
-        (`StreamingLearner.standard_errors`).
+        Standard errors of the coefficients, by noise and sampling together: ±1.96 standard errors
+        are a 95 % interval. They follow from released values only, and are NaN where no standard
+        error is known (`StreamingLearner.standard_errors`).
     facts_
-        What was planned, for instance which method.
+        What was planned, for instance the method.
     guarantee_
-        What was given away, as a paragraph.
+        The guarantee of this fit and of its clones, as a paragraph.
 
     Examples
     --------
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 3))
     >>> y = X @ [0.5, -0.3, 0.0] + 0.1
-    >>> model = PrivateStreamingRegressor(feature_range=(-1, 1), target_range=(-1, 1), seed=1).fit(X, y)
-    >>> bool(model.score(X, y) > 0.9)
+    >>> model = PrivateStreamingRegressor(feature_range=(-1, 1), target_range=(-1, 1), seed=1)
+    >>> bool(model.fit(X, y).score(X, y) > 0.9)
     True
     """
 
@@ -101,30 +107,30 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         self.seed = seed
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from all samples, once."""
+        """Learn from all samples, with one release."""
         return self._learn(X, y, sample_weight, partial=False)
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from some more samples; `horizon` says how many there will be in all."""
+        """Learn from further samples of a stream of `horizon` samples."""
         return self._learn(X, y, sample_weight, partial=True)
 
     def _learn(
         self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, *, partial: bool
     ) -> Self:
         first = not (partial and hasattr(self, "_learner"))
-        rows, found = self._with_targets(X, as_targets(y), reset=first, y_numeric=True)
-        low, high = self._targets()
+        rows, given = self._with_targets(X, as_targets(y), reset=first, y_numeric=True)
+        low, high = self._target_range()
         with np.errstate(all="ignore"):
-            targets = np.clip((2 * found - low - high) / (high - low), -1.0, 1.0)
-        self._fed(rows, targets, weights, partial=partial)
+            targets = np.clip((2 * given - low - high) / (high - low), -1.0, 1.0)
+        self._observe(rows, targets, weights, partial=partial)
         self.coef_ = self._weights[0] * (high - low) / 2
         self.coef_standard_errors_ = self._errors[0] * (high - low) / 2
         self.intercept_ = float(self._constants[0]) * (high - low) / 2 + (high + low) / 2
         return self
 
-    def _targets(self) -> tuple[float, float]:
+    def _target_range(self) -> tuple[float, float]:
         try:
             low, high = (float(value) for value in self.target_range)
         except (TypeError, ValueError):
@@ -143,15 +149,16 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         return SquaredLoss() if self.loss == "squared" else HuberLoss(0.5)
 
     def predict(self, X: ArrayLike) -> Floats:
-        """The targets that the newest released coefficients expect, within the target's range.
+        """Return predictions by the newest released coefficients, clipped to the target range.
 
-        NaN for a row with NaN; features that are no numbers are refused.
+        A row with NaN gives NaN; features that are no numbers are refused.
         """
-        low, high = self._targets()
-        return np.clip(self._margins(X)[:, 0], -1.0, 1.0) * (high - low) / 2 + (high + low) / 2
+        low, high = self._target_range()
+        scaled = np.clip(self._margins(X)[:, 0], -1.0, 1.0)
+        return scaled * (high - low) / 2 + (high + low) / 2
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
-        # On the tiny data sets of scikit-learn's checks, privacy leaves little.
+        # scikit-learn's checks use data sets that are too small for a private fit.
         tags.regressor_tags.poor_score = True
         return tags

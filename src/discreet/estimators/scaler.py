@@ -1,6 +1,4 @@
-"""Scaling by public ranges, for pipelines: what scikit-learn's scalers read off the data is
-given instead.
-"""
+"""Scaling by public ranges, for pipelines: a replacement for scalers that read the data."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -16,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Features mapped from public ranges to [−1, 1]; what lies outside is clipped.
+    """Map features from public ranges to [−1, 1]; values outside their range are clipped.
 
-    StandardScaler, MinMaxScaler and their like read means and extremes off the data, which no
-    guarantee of the estimator behind them covers: one person's income can be the largest. This one
-    reads nothing.
+    StandardScaler, MinMaxScaler and similar transformers read means and extremes from the data,
+    which no guarantee of the estimator behind them covers: the largest income is one person's
+    income. This scaler reads nothing from the data.
 
     Parameters
     ----------
     ranges
-        A pair (low, high), or one pair for each feature: public numbers, not read off the data.
+        A pair (low, high), or one pair per feature: public numbers, not read from the data.
 
     Examples
     --------
@@ -38,13 +36,13 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         self.ranges = ranges
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Count the features; nothing else is read."""
+        """Count the features, and read nothing else from the data."""
         rows = checked(self, X, accept_sparse=False)
         as_ranges("ranges", self.ranges, rows.shape[1])
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
-        """Scale and clip; NaN stays NaN, and so does what is no finite number."""
+        """Return features scaled to [−1, 1] and clipped; NaN where they are no finite number."""
         check_is_fitted(self, "n_features_in_")
         rows = checked(self, X, accept_sparse=False, reset=False)
         return scaled(rows, *as_ranges("ranges", self.ranges, rows.shape[1]))

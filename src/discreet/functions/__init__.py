@@ -1,5 +1,11 @@
-"""What a person brings. Everything here stands before the door: it is clipped and quantised on
-its way in.
+"""Families of functions: what one person's row of numbers means to a learner.
+
+    sets, places      f(S), the value of a set: SetMaximizer, SetSelector
+    costs             f(S), the cost of a set: SetMinimizer
+    continuous        f(x), the value of amounts x ∈ [0, 1]ⁿ: ContinuousMaximizer
+
+A family reads people's data before the door. It clips every row to the range that its docstring
+states; an aggregator then clips and quantises what the family computed from the row.
 """
 
 from discreet.functions.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic

@@ -1,10 +1,10 @@
-"""How much of each item: functions of amounts, with diminishing returns in every amount.
+"""Functions of amounts: how much of each item, with diminishing returns in every amount.
 
-    BudgetAllocation         1 − ∏(1 − p_a)^{x_a}: the chance of reaching a person, with so much a channel
-    ConcaveOfLinear(curve)   h(scale · ⟨a, x⟩) with a concave h: what amounts of interest add up to, cut down
-    Quadratic                ⟨b, x⟩ − ½·⟨x, Hx⟩ with H ≥ 0 in every entry: items that are in each other's way
+    BudgetAllocation         1 − ∏(1 − p_a)^{x_a}: the probability of reaching a person
+    ConcaveOfLinear(curve)   h(scale · ⟨w, x⟩) with a concave h: a weighted sum, cut down
+    Quadratic                ⟨b, x⟩ − ½·⟨x, Hx⟩ with H ≥ 0 in every entry: items that compete
 
-Rows are admitted so that every function is monotone on [0, 1]ⁿ, whatever was sent.
+Rows are clipped so that every function is monotone on [0, 1]ⁿ.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,18 @@ from discreet.engine.codec import check_fields
 from discreet.functions.sets import ClickModel
 
 SURE = 0.999
-"""A channel reaches nobody more surely than this."""
+"""Largest probability with which a channel reaches a person."""
 
 
 @dataclass(frozen=True)
 class BudgetAllocation:
-    """How much of each channel: f(x) = 1 − ∏(1 − p_a)^{x_a}, with a row of probabilities p_a;
-    concave.
+    """Amounts of advertising channels: f(x) = 1 − ∏_a (1 − p_a)^{x_a}, P(a person is reached).
 
+    A row holds the n probabilities p_a, each clipped to [0, 1] and read as at most 0.999. The
+    function is concave.
+
+    Examples
+    --------
     >>> BudgetAllocation().gradients(np.array([[0.5, 0.0]]), np.array([1.0, 0.0])).round(3)
     array([[0.347, 0.   ]])
     """
@@ -46,11 +50,19 @@ class BudgetAllocation:
 
 @dataclass(frozen=True)
 class ConcaveOfLinear:
-    """Diminishing returns of a weighted sum: f(x) = h(scale·⟨a, x⟩), with a row of weights a_i in
-    [0, 1].
+    """Diminishing returns of a weighted sum: f(x) = h(scale · Σ_a w_a·x_a), with a concave h.
 
-    `curve` names h: "log" is ln(1 + s), "root" is √(1 + s) − 1, "cap" is min(1, s).
+    A row holds the n weights w_a, each clipped to [0, 1].
 
+    Parameters
+    ----------
+    curve
+        Names h: "log" is ln(1 + s), "root" is √(1 + s) − 1, "cap" is min(1, s).
+    scale
+        Public factor on the sum.
+
+    Examples
+    --------
     >>> ConcaveOfLinear("log").gradients(np.array([[0.5, 1.0]]), np.array([0.0, 1.0]))
     array([[0.25, 0.5 ]])
     """
@@ -84,13 +96,15 @@ class ConcaveOfLinear:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """Items in each other's way: f(x) = Σ b_i·x_i − ½·Σ h_ij·x_i·x_j, with all b and h in [0, 1].
+    """Items that compete: f(x) = Σ_i b_i·x_i − ½·Σ_ij h_ij·x_i·x_j.
 
-    A row holds the n gains b_i and then the upper triangle of h, row by row with its diagonal:
-    h_11, h_12, …, h_1n, h_22, …. Where Σ_j h_ij exceeds b_i, h is scaled down until it does not, so
-    more of an item never loses.
+    A row holds the n gains b_i and then the upper triangle of the symmetric matrix h, row by row
+    with its diagonal: h_11, h_12, …, h_1n, h_22, …. Each number is clipped to [0, 1]. Where Σ_j
+    h_ij exceeds b_i, h is scaled down until it does not, so f is monotone.
 
-    >>> person = np.array([[0.8, 0.6, 0.2, 0.5, 0.1]])        # b = (.8, .6), h = ((.2, .5), (.5, .1))
+    Examples
+    --------
+    >>> person = np.array([[0.8, 0.6, 0.2, 0.5, 0.1]])    # b = (.8, .6), h = ((.2, .5), (.5, .1))
     >>> Quadratic().gradients(person, np.array([1.0, 0.0])).round(3)
     array([[0.6, 0.1]])
     """
@@ -102,16 +116,17 @@ class Quadratic:
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         rows, fine = ClickModel().admit(rows, items)
-        gains, ways = rows[:, :items], _symmetric(rows[:, items:], items)
-        lost = ways.sum(axis=2)
+        gains = rows[:, :items]
+        losses = _symmetric(rows[:, items:], items)
+        lost = losses.sum(axis=2)
         with np.errstate(all="ignore"):
-            room = np.where(lost > gains, gains / np.maximum(lost, 1e-300), 1.0)
-        if (room == 1).all():
+            ratios = np.where(lost > gains, gains / np.maximum(lost, 1e-300), 1.0)
+        if (ratios == 1).all():
             return rows, fine
         # h_ij · min(r_i, r_j): row i then sums up to at most r_i · Σ_j h_ij ≤ b_i.
-        ways = ways * np.minimum(room[:, :, None], room[:, None, :])
+        losses = losses * np.minimum(ratios[:, :, None], ratios[:, None, :])
         upper = np.triu_indices(items)
-        admitted = np.concatenate([gains, ways[:, upper[0], upper[1]]], axis=1)
+        admitted = np.concatenate([gains, losses[:, upper[0], upper[1]]], axis=1)
         return admitted, fine & (lost <= gains + 1e-12).all(axis=1)
 
     def gradients(self, rows: Floats, point: Floats) -> Floats:
@@ -121,7 +136,7 @@ class Quadratic:
 
 
 def _symmetric(triangles: Floats, items: int) -> Floats:
-    """The matrices, people × items × items, of which these are the upper triangles."""
+    """Return the symmetric matrices, people × items × items, with these upper triangles."""
     places = np.zeros((items, items), dtype=np.int64)
     upper = np.triu_indices(items)
     places[upper] = np.arange(len(upper[0]))

@@ -1,7 +1,8 @@
-"""Set functions that may fall as well as rise: what a set of items costs a person.
+"""Cost functions: set functions that may fall as well as rise, what a set of items costs a person.
 
-A family turns many people, one row each, into what every item adds along an order (`along`), in one
-pass over the rows. All families of discreet/functions/sets.py are cost functions too.
+A family computes what every item adds along an order (`along`) for many people, one row per person,
+in one pass over the rows. All families of discreet/functions/sets.py are cost functions too.
+`CostFunctions` documents the methods that all families have.
 """
 
 from dataclasses import dataclass
@@ -22,36 +23,44 @@ from discreet.functions.sets import (
 )
 
 LARGEST = 1e100
-"""Larger numbers in a row count as this one: everything stays finite."""
+"""Bound on the numbers of a row, so that all sums stay finite."""
 
 
 class CostFunctions(Protocol):
-    """Many people's set functions over the same items, zero for the empty set."""
+    """The cost functions of many people, one row per person; 0 for the empty set."""
 
     def width(self, items: int) -> int:
-        """How many numbers describe one person."""
+        """Return how many numbers describe one person."""
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        """The rows with every number in its range, and which of them were in range to begin
-        with.
-        """
+        """Return the rows clipped to the family's range, and which rows were in it already."""
 
     def along(self, rows: Floats, order: Integers) -> Floats:
-        """What each item (column) adds for each person (row) when items are added in this order."""
+        """Return what each item (column) adds per person (row), added in this order."""
 
 
 @dataclass(frozen=True)
 class GraphCut:
-    """Pairs of items that belong together: f(S) = Σ of the weights of edges that leave S.
+    """Pairs of items that belong together: f(S) = Σ of the weights of the edges that leave S.
 
-    `edges` are public pairs of items. A row holds a person's weight for each edge, not negative.
-    `directed`: an edge (a, b) costs only if a is in S and b is not.
+    A row holds one weight per edge, each clipped to [0, 1e100].
 
-    Runtime: O(edges) a person, compiled.
+    Runtime: O(edges) per person, compiled.
+
+    Parameters
+    ----------
+    edges
+        Public pairs of items.
+    directed
+        If true, an edge (a, b) leaves S only if a is in S and b is not.
+
+    Examples
+    --------
+    The charger alone cuts both edges; the laptop and the plug then mend one edge each.
 
     >>> cables = GraphCut(((0, 1), (1, 2)))                       # laptop, charger, plug
     >>> person = np.array([[0.5, 0.2]])
-    >>> cables.along(person, np.array([1, 0, 2]))     # the charger alone cuts both, then each mends one
+    >>> cables.along(person, np.array([1, 0, 2]))
     array([[-0.5,  0.7, -0.2]])
     """
 
@@ -74,7 +83,7 @@ class GraphCut:
         return np.array([list(edge) for edge in self.edges], dtype=np.int64).T.copy()
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        return _within(rows, 0.0)
+        return _clip(rows, 0.0)
 
     def along(self, rows: Floats, order: Integers) -> Floats:
         from discreet.functions import kernels
@@ -83,24 +92,31 @@ class GraphCut:
         rank[order] = np.arange(len(order))
         tails, heads = self._ends
         forward = rank[tails] < rank[heads]
-        # Along the order an edge costs its weight when its first end joins; the second gives it
-        # back.
+        # Along the order an edge costs its weight from its first end on; its second end undoes it.
         first = np.where(forward, tails, heads)
         second = np.where(forward, heads, tails)
         counts = forward if self.directed else np.ones_like(forward)
-        steps = np.zeros((len(rows), len(order)))
-        kernels.add_cut_steps(rows, first, second, counts, steps)
-        return steps
+        gains = np.zeros((len(rows), len(order)))
+        kernels.add_cut_gains(rows, first, second, counts, gains)
+        return gains
 
 
 @dataclass(frozen=True)
 class MinusModular:
-    """Any family, less what single items bring: f(S) − Σ p_a over a in S, with p of either sign.
+    """A family minus the benefits of single items: g(S) = f(S) − Σ_{a∈S} p_a.
 
-    A row holds the family's numbers, then n more: p. `MinusModular(GraphCut(edges))` are cuts plus
-    a modular term, `MinusModular(WeightedCoverage(covers))` coverage minus price,
-    `MinusModular(ConcaveOverModular("cap"))` diminishing returns minus benefits.
+    A row holds the numbers of the family f, in its range, and then n numbers p_a of either sign,
+    each clipped to [−1e100, 1e100]. `MinusModular(GraphCut(edges))` is a cut plus a modular term,
+    `MinusModular(WeightedCoverage(covers))` is coverage minus prices, and
+    `MinusModular(ConcaveOverModular("cap"))` is diminishing returns minus benefits.
 
+    Parameters
+    ----------
+    family
+        The family of f.
+
+    Examples
+    --------
     >>> bundle = MinusModular(GraphCut(((0, 1),)))
     >>> bundle.along(np.array([[0.5, 0.1, 0.9]]), np.array([1, 0])).round(2)
     array([[-0.6, -0.4]])
@@ -119,16 +135,16 @@ class MinusModular:
         return self.family.width(items) + items
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        of_family, of_items = rows[:, :-items], rows[:, -items:]
-        family, family_fine = self.family.admit(of_family, items)
-        modular, modular_fine = _within(of_items, -LARGEST)
+        family_rows = rows[:, :-items]
+        item_rows = rows[:, -items:]
+        family, family_fine = self.family.admit(family_rows, items)
+        modular, modular_fine = _clip(item_rows, -LARGEST)
         fine = family_fine & modular_fine
-        if (
-            family is of_family and modular is of_items
-        ):  # nobody's numbers were touched: nothing to copy
+        if family is family_rows and modular is item_rows:  # no row was clipped: nothing to copy
             return rows, fine
         finite = np.asarray(np.isfinite(rows).all(axis=1))
-        return np.where(finite[:, None], np.concatenate([family, modular], axis=1), 0.0), fine
+        clipped = np.concatenate([family, modular], axis=1)
+        return np.where(finite[:, None], clipped, 0.0), fine
 
     def along(self, rows: Floats, order: Integers) -> Floats:
         items = len(order)
@@ -137,11 +153,12 @@ class MinusModular:
         )
 
 
-def _within(rows: Floats, low: float) -> tuple[Floats, Mask]:
-    """Rows within [low, LARGEST], rows that are not finite as zeros; and which needed neither."""
+def _clip(rows: Floats, low: float) -> tuple[Floats, Mask]:
+    """Return rows clipped to [low, LARGEST], and which were in it; not finite rows become 0."""
     fine = np.asarray(((rows >= low) & (rows <= LARGEST)).all(axis=1))
     if fine.all():
         return rows, fine
-    with np.errstate(all="ignore"):  # a warning would tell about a person
+    with np.errstate(all="ignore"):  # a warning would reveal a person's data
         finite = np.asarray(np.isfinite(rows).all(axis=1))
-        return np.where(finite[:, None], np.clip(np.nan_to_num(rows), low, LARGEST), 0.0), fine
+        clipped = np.clip(np.nan_to_num(rows), low, LARGEST)
+        return np.where(finite[:, None], clipped, 0.0), fine

@@ -1,9 +1,9 @@
-"""People who are one of few public kinds: points on a map, rows of a public table.
+"""People of finitely many public types: points on a map, rows of a public table.
 
-For both, what an item is worth to a person follows from a cell that many people share; so one
-histogram of cells, released once, is all that a choice needs.
+What an item is worth to a person follows from a public cell that many people share, so one released
+histogram of cells is all that a choice needs.
 
-    Nearby    a person is a point in a public box; a chosen site is worth 1 − distance/reach, at least 0
+    Nearby    a person is a point in a public box; a site is worth max(0, 1 − distance/reach)
     Types     a person is a row of a public table of utilities
 
 Both are facility location: a person uses the best item of the set. They are families of set
@@ -25,7 +25,7 @@ from discreet.functions.sets import FacilityLocation
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Public cells: what every item is worth to the people of each, cells × items."""
+    """Public cells: what every item is worth to the people of each cell, cells × items."""
 
     worths: Floats
     grid: tuple[int, ...] = ()
@@ -35,44 +35,55 @@ class Cells:
 
 
 class _BestItem(ABC):
-    """A family in which a person uses the best item of the set, by its worths."""
+    """A family in which a person uses the best item of the set: f(S) = max_{a∈S} worth(a)."""
 
     @abstractmethod
     def worths(self, rows: Floats) -> Floats:
-        """What each item alone is worth to each person."""
+        """Return what each item alone is worth to each person, people × items."""
 
     @abstractmethod
     def worth(self, rows: Floats, item: int) -> Floats:
-        """The same for one item."""
+        """Return what this item alone is worth to each person."""
 
     def begin(self, rows: Floats) -> Floats:
-        """Nothing is reached by the empty set."""
+        """Return the best worth so far: 0 for the empty set."""
         return np.zeros(len(rows))
 
     def gains(self, rows: Floats, covered: Floats) -> Floats:
-        """What one more item adds to the best so far."""
+        """Return what each further item adds to the best worth so far, people × items."""
         return np.maximum(self.worths(rows) - covered[:, None], 0.0)
 
     def gain(self, rows: Floats, covered: Floats, item: int) -> Floats:
-        """What this item adds to the best so far."""
+        """Return what this item adds to the best worth so far, per person."""
         return np.maximum(self.worth(rows, item) - covered, 0.0)
 
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
-        """The best after one more item."""
+        """Return the best worth after one more item, per person."""
         return np.maximum(covered, self.worth(rows, item))
 
     def along(self, rows: Floats, order: Integers) -> Floats:
-        """What each item adds when items are added in this order."""
+        """Return what each item (column) adds per person (row), added in this order."""
         return FacilityLocation().along(self.worths(rows), order)
 
 
 @dataclass(frozen=True)
 class Nearby(_BestItem):
-    """Points in a public box, and sites: worth max(0, 1 − distance/reach) to the nearest chosen
-    site.
+    """A person is a point, an item is a site: f(S) = max_{s∈S} max(0, 1 − distance(s)/reach).
 
-    Points outside move to the border; a point that is not finite is worth nothing to anyone.
+    A row holds the coordinates of a point. A point outside the box moves to its border; a point
+    that is not finite has the value 0 for every set.
 
+    Parameters
+    ----------
+    sites
+        Public points, one per item.
+    reach
+        Distance from which on a site is worth nothing.
+    box
+        Public ranges of the coordinates: one pair (low, high) per coordinate.
+
+    Examples
+    --------
     >>> city = Nearby(sites=((0.2, 0.5), (0.9, 0.5)), reach=0.5, box=((0.0, 1.0), (0.0, 1.0)))
     >>> rows, fine = city.admit(np.array([[0.2, 0.4], [0.9, 0.5]]), 2)
     >>> city.worths(rows).round(2)
@@ -88,7 +99,7 @@ class Nearby(_BestItem):
         check_fields(self)
         widths = {len(site) for site in self.sites}
         if not self.sites or widths != {len(self.box)}:
-            raise ConfigError(f"sites must be points with {len(self.box)} numbers, as the box has")
+            raise ConfigError(f"sites must be points of {len(self.box)} numbers, one per box side")
         if not (np.isfinite(self._sites).all() and np.isfinite(self._low + self._size).all()):
             raise ConfigError("sites and box must be finite")
         if not (self._size > 0).all():
@@ -109,7 +120,7 @@ class Nearby(_BestItem):
         return np.array([high - low for low, high in self.box], dtype=np.float64)
 
     def width(self, items: int) -> int:
-        """A point's numbers, in units of the box."""
+        """Return the number of coordinates of a point."""
         if items != len(self.sites):
             raise ConfigError(
                 f"there are {len(self.sites)} sites, but the domain has {items} items"
@@ -117,8 +128,8 @@ class Nearby(_BestItem):
         return len(self.box)
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        """Points in units of the box, moved to its border; NaN where they are not finite."""
-        with np.errstate(all="ignore"):  # a warning would tell about a person
+        """Return points in units of the box, moved to its border; NaN where they are not finite."""
+        with np.errstate(all="ignore"):  # a warning would reveal a person's data
             scaled = (rows - self._low) / self._size
             fine = np.asarray(np.isfinite(rows).all(axis=1))
             inside = np.clip(scaled, 0.0, 1.0)
@@ -135,18 +146,19 @@ class Nearby(_BestItem):
         squares = np.zeros((len(rows), len(sites)))
         for axis in range(len(self.box)):
             squares += (points[:, axis, None] - sites[:, axis]) ** 2
-        found = np.maximum(0.0, 1 - np.sqrt(squares) / self.reach)
-        return np.asarray(np.where(np.isfinite(found), found, 0.0))
+        worths = np.maximum(0.0, 1 - np.sqrt(squares) / self.reach)
+        return np.asarray(np.where(np.isfinite(worths), worths, 0.0))
 
     def cells(self, wanted: int) -> Cells:
-        """A grid of about so many equal cells, none larger than the reach; people count as in
-        the middle.
+        """Return a grid of about `wanted` equal cells, none wider than the reach.
+
+        All people of a cell count as standing in its middle.
         """
-        wanted = max(
-            wanted, ceil(float(np.prod(self._size / min(self.reach, float(self._size.max())))))
-        )
-        side = (max(1, wanted) / float(np.prod(self._size))) ** (1 / len(self.box))
-        grid = tuple(int(np.clip(round(side * size), 1, 2**16)) for size in self._size)
+        widest = min(self.reach, float(self._size.max()))
+        fewest = ceil(float(np.prod(self._size / widest)))
+        wanted = max(wanted, fewest)
+        per_unit = (max(1, wanted) / float(np.prod(self._size))) ** (1 / len(self.box))
+        grid = tuple(int(np.clip(round(per_unit * size), 1, 2**16)) for size in self._size)
         while prod(grid) * len(self.sites) > 2**26:
             grid = tuple(max(1, count // 2) for count in grid)
         middles = [(np.arange(count) + 0.5) / count for count in grid]
@@ -154,21 +166,30 @@ class Nearby(_BestItem):
         return Cells(self.worths(rows), grid)
 
     def cell_of(self, rows: Floats, cells: Cells) -> Integers:
-        """The cell of each admitted point, −1 where it is not finite."""
+        """Return the cell of each admitted point, −1 where the point is not finite."""
         counts = np.array(cells.grid)
         with np.errstate(all="ignore"):
             places = np.minimum(np.nan_to_num(rows) * counts, counts - 1).astype(np.int64)
-        found = np.zeros(len(rows), dtype=np.int64)
+        numbers = np.zeros(len(rows), dtype=np.int64)
         for axis, count in enumerate(cells.grid):
-            found = found * count + places[:, axis]
-        return np.where(np.isfinite(rows).all(axis=1), found, -1)
+            numbers = numbers * count + places[:, axis]
+        return np.where(np.isfinite(rows).all(axis=1), numbers, -1)
 
 
 @dataclass(frozen=True)
 class Types(_BestItem):
-    """A person is the number of a row of a public table: what every item is worth to that type, in
-    [0, 1].
+    """A person is a type, a row t of a public table of utilities: f(S) = max_{a∈S} table[t][a].
 
+    A row holds one number, the number of the type, counted from 0. A row that names no type has the
+    value 0 for every set.
+
+    Parameters
+    ----------
+    table
+        Public utilities in [0, 1]: one row per type, one column per item.
+
+    Examples
+    --------
     >>> Types(((1.0, 0.0), (0.2, 0.9))).cells(100).worths
     array([[1. , 0. ],
            [0.2, 0.9]])
@@ -190,19 +211,21 @@ class Types(_BestItem):
         return np.array(self.table, dtype=np.float64)
 
     def width(self, items: int) -> int:
-        """One number: which row."""
+        """Return 1: a person is the number of a type."""
         if items != self._table.shape[1]:
             raise ConfigError(
-                f"the table has {self._table.shape[1]} columns, but the domain {items} items"
+                f"the table has {self._table.shape[1]} columns, but the domain has {items} items"
             )
         return 1
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        """The number of the row as a fraction of all; NaN if there is no such row."""
-        numbers, count = rows[:, 0], len(self.table)
+        """Return the type's number as a fraction of all types; NaN if there is no such type."""
+        numbers = rows[:, 0]
+        count = len(self.table)
         with np.errstate(all="ignore"):
             fine = np.asarray((numbers >= 0) & (numbers < count) & (numbers == np.floor(numbers)))
-        return np.where(fine, (np.where(fine, numbers, 0.0) + 0.5) / count, np.nan)[:, None], fine
+        fractions = (np.where(fine, numbers, 0.0) + 0.5) / count
+        return np.where(fine, fractions, np.nan)[:, None], fine
 
     def _numbers(self, rows: Floats) -> Integers:
         count = len(self.table)
@@ -220,9 +243,9 @@ class Types(_BestItem):
         return np.asarray(np.where(numbers >= 0, self._table[np.maximum(numbers, 0), item], 0.0))
 
     def cells(self, wanted: int) -> Cells:
-        """All rows of the table."""
+        """Return one cell per row of the table."""
         return Cells(self._table)
 
     def cell_of(self, rows: Floats, cells: Cells) -> Integers:
-        """The row of each person, −1 for none."""
+        """Return the type of each person, −1 for none."""
         return self._numbers(rows)

@@ -1,1 +1,1 @@
-"""After the door: what is decided from released values. Nothing here ever sees a person."""
+"""Optimisation after the door: decisions from released values, never from a person's data."""

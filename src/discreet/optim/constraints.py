@@ -1,13 +1,12 @@
-"""Sets under public constraints: what a matroid or a knapsack can be asked, one protocol a need.
+"""Sets under public constraints: the operations of matroids and knapsacks, one protocol per use.
 
-    Constraint    which sets are feasible, what may still be added, the best set for additive weights
-    Polytope      points between sets: the best one for linear weights, and whether a point is one of them
-    Priced        what choosing an item costs, as a factor on its gain
+    Constraint    which sets are feasible, what may be added, the best set for additive weights
+    Polytope      mixtures of sets as points: the best one for linear weights, membership
+    Priced        the cost of an item, as a factor on its gain
 
-Everything here is public: a constraint never sees a person. Feasible sets are closed downwards, so
-an item that cannot be added to a set cannot be added to a larger one. The values that sets have are
-monotone (one more item never loses), so matroids answer with whole bases even where weights are
-negative.
+Constraints are public and never depend on a person's data. Feasible sets are closed downwards, so
+an item that cannot be added to a set cannot be added to a larger one. The values of sets are
+monotone (one more item never loses), so matroids return whole bases even for negative weights.
 
 References  Schrijver (2003), "Combinatorial Optimization", part IV
 """
@@ -23,52 +22,48 @@ from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
 
 Price = Literal["density", "quartile"]
-"""How strongly costs count: in full, or only above the lower quartile of costs."""
+"""How costs count: in full, or only above the lower quartile of the costs."""
 
 TOLERANCE = 1e-9
-"""How far, relative to a budget or a quota, sums of floats may be over it."""
+"""Relative rounding error by which a sum of floats may exceed a budget or a quota."""
 
 
 @runtime_checkable
 class Constraint(Protocol):
-    """Which sets of items are feasible."""
+    """A constraint on sets of items."""
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """Number of items."""
 
     @property
     def rank(self) -> int:
-        """The most items that a feasible set can have, or a bound on it."""
+        """Largest size of a feasible set, or an upper bound on it."""
 
     def extensions(self, chosen: Sequence[int]) -> Mask:
-        """Which items may be added to a feasible set."""
+        """Return which items may be added to a feasible set."""
 
     def contains(self, chosen: Sequence[int]) -> bool:
         """Whether these are different items that may be chosen together."""
 
     def best(self, weights: Floats) -> list[int]:
-        """The feasible set with the largest sum of weights, in ascending order.
+        """Return the feasible set with the largest sum of weights, in ascending order.
 
-        Of matroids it is the best basis, exactly; of knapsacks a set that is worth a known part of
-        the best.
+        For a matroid this is the best basis, exactly; for a knapsack a set with a known share of
+        the best sum.
         """
 
 
 @runtime_checkable
 class Polytope(Protocol):
-    """All mixtures of feasible sets, as points with one number an item; of knapsacks a
-    relaxation.
-    """
+    """The mixtures of feasible sets as points, one number per item; for a knapsack a relaxation."""
 
     @property
     def dimension(self) -> int:
-        """How many numbers a point has: one an item."""
+        """Number of coordinates of a point: one per item."""
 
     def vertex(self, weights: Floats) -> Floats:
-        """The point v of largest ⟨weights, v⟩; of a matroid it is the best basis as zeros and
-        ones.
-        """
+        """Return the point v of largest ⟨weights, v⟩; for a matroid this is the best basis."""
 
     def is_inside(self, point: Floats) -> bool:
         """Whether the point belongs to the polytope, up to rounding."""
@@ -76,10 +71,10 @@ class Polytope(Protocol):
 
 @runtime_checkable
 class Priced(Protocol):
-    """A constraint under which some items use up more than others."""
+    """A constraint under which some items use more of the budget than others."""
 
     def factors(self, price: Price) -> Floats:
-        """A number in (0, 1] an item: greedy algorithms compare gains times it."""
+        """Return one number in (0, 1] per item, by which greedy algorithms multiply gains."""
 
 
 def are_items(chosen: Sequence[int], items: int) -> bool:
@@ -92,7 +87,7 @@ def are_items(chosen: Sequence[int], items: int) -> bool:
 
 
 def indicator(chosen: Sequence[int], items: int) -> Floats:
-    """The set as a point: ones for what is chosen.
+    """Return the set as a point with a one for every chosen item.
 
     >>> indicator([2, 0], 4)
     array([1., 0., 1., 0.])
@@ -103,103 +98,105 @@ def indicator(chosen: Sequence[int], items: int) -> Floats:
 
 
 def finite_weights(weights: ArrayLike, items: int) -> Floats:
-    """One finite number an item, or `ConfigError`."""
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape == (items,) and np.isfinite(found).all():
-        return found
+    """Return the weights as an array of one finite number per item, or raise `ConfigError`."""
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape == (items,) and np.isfinite(array).all():
+        return array
     raise ConfigError(
-        f"weights must be {items} finite numbers, one an item, got an array of {found.shape}"
+        f"weights must be {items} finite numbers, one per item, got an array of shape {array.shape}"
     )
 
 
 def onto_budget(point: Floats, costs: Floats, budget: float, tops: Floats) -> Floats:
-    """The nearest point with 0 ≤ x ≤ tops and ⟨costs, x⟩ ≤ budget; O(n log n).
+    """Return the nearest point with 0 ≤ x ≤ tops and ⟨costs, x⟩ ≤ budget; O(n log n).
 
-    That is clip(point − λ·costs, 0, tops) with the least λ ≥ 0 for which it fits. Its cost is
-    linear in λ between the kinks where a coordinate reaches a bound: bisection over these, then one
-    division.
+    The point is clip(point − λ·costs, 0, tops) with the least λ ≥ 0 that fits the budget. Its cost
+    is piecewise linear in λ, with kinks where a coordinate reaches a bound: bisection over the
+    kinks, then one linear interpolation.
 
     >>> onto_budget(np.array([0.9, 0.5, -1.0]), np.ones(3), 1.0, np.ones(3))
     array([0.7, 0.3, 0. ])
     """
 
-    def lowered(price: float) -> Floats:
+    def at_price(price: float) -> Floats:
         return np.clip(point - price * costs, 0.0, tops)
 
-    nearest = lowered(0.0)
-    if costs @ nearest <= budget:
-        return nearest
+    clipped = at_price(0.0)
+    if costs @ clipped <= budget:
+        return clipped
     priced = costs > 0
     kinks = np.concatenate([(point - tops)[priced], point[priced]]) / np.tile(costs[priced], 2)
     kinks = np.concatenate([[0.0], np.unique(kinks[kinks > 0])])
-    dear, fits = 0, len(kinks) - 1  # at the last kink all that costs is down at 0
-    while fits - dear > 1:
-        middle = (dear + fits) // 2
-        if costs @ lowered(kinks[middle]) > budget:
-            dear = middle
+    over_at = 0
+    fits_at = len(kinks) - 1  # at the last kink every item with a cost is at 0
+    while fits_at - over_at > 1:
+        middle = (over_at + fits_at) // 2
+        if costs @ at_price(kinks[middle]) > budget:
+            over_at = middle
         else:
-            fits = middle
-    over = float(costs @ lowered(kinks[dear])) - budget
-    under = budget - float(costs @ lowered(kinks[fits]))
-    found = lowered(kinks[dear] + (kinks[fits] - kinks[dear]) * over / (over + under))
-    cost = float(costs @ found)
-    return (
-        found * (budget / cost) if cost > budget else found
-    )  # where huge numbers lost their digits
+            fits_at = middle
+    over = float(costs @ at_price(kinks[over_at])) - budget
+    under = budget - float(costs @ at_price(kinks[fits_at]))
+    nearest = at_price(kinks[over_at] + (kinks[fits_at] - kinks[over_at]) * over / (over + under))
+    cost = float(costs @ nearest)
+    # Huge numbers lose digits, and may then be over the budget.
+    return nearest * (budget / cost) if cost > budget else nearest
 
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """The mixture of bases that lies over the largest multiple of a point."""
+    """A mixture of bases that covers the largest multiple of a point."""
 
     scale: float
-    """The largest s for which some mixture of bases lies over s · point: 1 or more if the point
-    is inside.
-    """
+    """Largest s for which a mixture of bases covers s · point; at least 1 for points inside."""
     bases: list[list[int]]
     shares: list[float]
-    """How much of each basis is in the mixture; they add up to 1."""
+    """Weight of each basis in the mixture; the weights add up to 1."""
     tight: Mask
     """Items of a set S with s · point(S) = rank(S)."""
 
 
 def largest_cover(matroid: Constraint, point: Floats, fixed: Sequence[int] = ()) -> Cover:
-    """Cover a point that is not negative and has something above 0.
+    """Return the cover of a non-negative point that is not 0.
 
-    Linear programs over the bases found so far. Their dual is a vector of weights, of which the
-    best basis either proves that no other basis helps, or is the next one. An optimal dual is a
-    mixture of tight sets, so the items that it weighs are a tight set.
+    Column generation: linear programs over the bases found so far. The dual solution is a vector of
+    weights; the best basis for these weights either proves that no other basis helps, or is added.
+    An optimal dual solution is a mixture of tight sets, so the items of positive weight form a
+    tight set.
 
-    With `fixed` items, an independent set where the point is 0, all bases hold these: sets and
-    ranks are those of the matroid contracted by them.
+    With `fixed` items, an independent set where the point is 0, all bases contain these items: sets
+    and ranks are those of the matroid contracted by them.
+
+    No mixture of bases has more than 1 of item 1, so the scale below is 1/0.8.
 
     >>> from discreet.optim.matroids import UniformMatroid
     >>> cover = largest_cover(UniformMatroid(3, 2), np.array([0.4, 0.8, 0.1]))
-    >>> round(cover.scale, 9), cover.tight.tolist()             # item 1 is all of every basis first
+    >>> round(cover.scale, 9), cover.tight.tolist()
     (1.25, [False, True, False])
     """
     from scipy.optimize import linprog
 
-    wanted = np.flatnonzero(point > 0)
-    first = np.zeros(matroid.items)
-    first[list(fixed)] = 1.0
+    positive = np.flatnonzero(point > 0)
+    forced = np.zeros(matroid.items)
+    forced[list(fixed)] = 1.0
 
     def best(weights: Floats) -> list[int]:
-        return matroid.best(weights + first * (1 + 2 * float(weights.max())))
+        return matroid.best(weights + forced * (1 + 2 * float(weights.max())))
 
     bases = [best(point)]
     while True:
         # Largest s with s · point ≤ Σ share · basis and Σ share = 1; the shares come first.
-        columns = np.array([indicator(basis, matroid.items)[wanted] for basis in bases])
-        table = np.column_stack([-columns.T, point[wanted]])
+        columns = np.array([indicator(basis, matroid.items)[positive] for basis in bases])
+        table = np.column_stack([-columns.T, point[positive]])
+        limits = np.zeros(len(positive))
         objective = np.append(np.zeros(len(bases)), -1.0)
-        mixed = np.append(np.ones(len(bases)), 0.0)[None]
-        found = linprog(objective, table, np.zeros(len(wanted)), mixed, np.ones(1), method="highs")
+        sum_of_shares = np.append(np.ones(len(bases)), 0.0)[None]
+        solved = linprog(objective, table, limits, sum_of_shares, np.ones(1), method="highs")
         weights = np.zeros(matroid.items)
-        weights[wanted] = np.maximum(-found.ineqlin.marginals, 0.0)
-        following = best(weights)
-        if indicator(following, matroid.items) @ weights <= -found.fun + TOLERANCE / 10:
-            shares = np.maximum(found.x[:-1], 0.0)
+        weights[positive] = np.maximum(-solved.ineqlin.marginals, 0.0)
+        candidate = best(weights)
+        if indicator(candidate, matroid.items) @ weights <= -solved.fun + TOLERANCE / 10:
+            shares = np.maximum(solved.x[:-1], 0.0)
             tight = weights > TOLERANCE * weights.max()
-            return Cover(float(-found.fun), bases, (shares / shares.sum()).tolist(), tight)
-        bases.append(following)
+            return Cover(float(-solved.fun), bases, (shares / shares.sum()).tolist(), tight)
+        bases.append(candidate)

@@ -1,16 +1,15 @@
-"""Where decisions lie: boxes, l_p balls and simplices, each with the few operations that learners
-need.
+"""Domains of points: boxes, l_p balls and simplices, with the operations that learners need.
 
-    corner(direction)         argmin over the domain of ⟨direction, v⟩: the linear oracle of Frank–Wolfe
-    project(point)            the nearest point of the domain
-    lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader, ψ its own
-    spread                    max ψ − min ψ over the domain, ψ scaled to be 1-strongly convex in its norm
-    dual_norm(vector)         the dual of that norm
-    noise_square              about E‖z‖² in the dual norm for standard normal z, or more
-    diameter(order)           the largest distance of two points in the l_order norm
-    dual                      q with 1/p + 1/q = 1: the norm in which features are bounded
+    corner(direction)        argmin over the domain of ⟨direction, v⟩: Frank–Wolfe's oracle
+    project(point)           the nearest point of the domain
+    lead(total, stiffness)   argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader
+    spread                   max ψ − min ψ; ψ is 1-strongly convex in the domain's norm
+    dual_norm(vector)        the dual of that norm
+    noise_square             about E‖z‖² in the dual norm for standard normal z, or more
+    diameter(order)          the largest distance of two points in the l_order norm
+    dual                     q with 1/p + 1/q = 1: the norm in which features are bounded
 
-Everything here is public: a domain never sees a person.
+Domains are public and never depend on a person's data. `Domain` documents all methods.
 
 References  Hazan (2016), "Introduction to Online Convex Optimization"
             Duchi et al. (2008), projection onto the l₁ ball
@@ -27,16 +26,16 @@ from discreet.arrays import Floats
 from discreet.errors import ConfigError
 
 SMALLEST, LARGEST = 1e-150, 1e150
-"""Of lengths: their squares are far inside what floats can hold."""
+"""Bounds on lengths: their squares are far inside the range of floats."""
 
 
 @runtime_checkable
 class Domain(Protocol):
-    """A convex set in which decisions lie, with a regulariser ψ of its own."""
+    """A convex set of decisions, with a regulariser ψ that fits its geometry."""
 
     @property
     def dimension(self) -> int:
-        """How many numbers a point has."""
+        """Number of coordinates of a point."""
 
     @property
     def dual(self) -> float:
@@ -44,7 +43,7 @@ class Domain(Protocol):
 
     @property
     def spread(self) -> float:
-        """max ψ − min ψ over the domain."""
+        """Range of the regulariser: max ψ − min ψ over the domain."""
 
     @property
     def noise_square(self) -> float:
@@ -52,45 +51,56 @@ class Domain(Protocol):
 
     @property
     def corners(self) -> int:
-        """How many corners there are, if about as many as dimensions; 0 otherwise."""
+        """Number of corners if that is about the dimension; 0 otherwise."""
 
     def corner_at(self, number: int) -> Floats:
-        """One of these corners."""
+        """Return the corner with this number."""
 
     def dual_norm(self, vector: Floats) -> float:
-        """The dual of the norm in which ψ is 1-strongly convex."""
+        """Return the dual of the norm in which ψ is 1-strongly convex."""
 
     def diameter(self, order: float) -> float:
-        """The largest distance of two points in the l_order norm."""
+        """Return the largest distance of two points in the l_order norm."""
 
     def reach(self, point: Floats) -> float:
-        """How far from the middle to the boundary a point lies: 1 on it; 0 where all points lie
-        on it.
+        """Return how far a point is from the middle, as a share: 1 on the boundary.
+
+        For a domain whose points all lie on the boundary the share is 0.
         """
 
     def start(self) -> Floats:
-        """Where to begin: the point of least ψ."""
+        """Return the point of least ψ."""
 
     def corner(self, direction: Floats) -> Floats:
-        """The point v of least ⟨direction, v⟩."""
+        """Return the point v of least ⟨direction, v⟩."""
 
     def project(self, point: Floats) -> Floats:
-        """The nearest point of the domain."""
+        """Return the nearest point of the domain."""
 
     def lead(self, total: Floats, stiffness: float) -> Floats:
-        """The point x of least ⟨total, x⟩ + stiffness · ψ(x)."""
+        """Return the point x of least ⟨total, x⟩ + stiffness · ψ(x)."""
 
 
-def _check(dimension: int, **positive: float) -> None:
+def _check_sizes(dimension: int, **positive: float) -> None:
+    """Refuse sizes for which the domain would be empty or unbounded."""
     require.whole("dimension", dimension)
     for name, value in positive.items():
-        require.number(name, value, SMALLEST, LARGEST)  # else the domain would be empty or endless
+        require.number(name, value, SMALLEST, LARGEST)
 
 
 @dataclass(frozen=True)
 class Box:
-    """All points between `low` and `high` in every coordinate; ψ(x) = ½·‖x − middle‖².
+    """A box: {x : low ≤ x_i ≤ high for every i}, with ψ(x) = ½·‖x − middle‖².
 
+    Parameters
+    ----------
+    dimension
+        Number of coordinates.
+    low, high
+        Bounds on every coordinate.
+
+    Examples
+    --------
     >>> Box(2, low=0.0, high=1.0).lead(np.array([3.0, -0.5]), stiffness=2.0)
     array([0.  , 0.75])
     """
@@ -102,7 +112,7 @@ class Box:
     def __post_init__(self) -> None:
         low = require.number("low", self.low, -LARGEST, LARGEST)
         high = require.number("high", self.high, -LARGEST, LARGEST)
-        _check(self.dimension, width=high - low)
+        _check_sizes(self.dimension, width=high - low)
 
     @property
     def dual(self) -> float:
@@ -147,12 +157,23 @@ class Box:
 
 @dataclass(frozen=True)
 class LpBall:
-    """All points with ‖x‖_p ≤ radius, for any p from 1 to infinity.
+    """An l_p ball: {x : ‖x‖_p ≤ radius}, for any p from 1 to infinity.
 
-    ψ is ‖x‖_p²/(2(p − 1)) for 1 < p ≤ 2 (its leader is a closed form), ½·‖x‖₂² for p > 2, and for p
-    = 1 the entropy of x as a mixture of the 2d corners: each fits the geometry, so that what is
-    lost grows with log d at p = 1.
+    The regulariser ψ fits the geometry: ‖x‖_p²/(2(p − 1)) for 1 < p ≤ 2, whose leader is a closed
+    form; ½·‖x‖₂² for p > 2; and for p = 1 the entropy of x as a mixture of the 2d corners, so that
+    the regret grows with log d only.
 
+    Parameters
+    ----------
+    dimension
+        Number of coordinates.
+    p
+        Order of the norm; `math.inf` is allowed.
+    radius
+        Largest norm of a point.
+
+    Examples
+    --------
     >>> LpBall(3, p=1).corner(np.array([0.5, -2.0, 1.0]))
     array([0., 1., 0.])
     >>> LpBall(2, p=1.5, radius=2.0).project(np.array([3.0, 0.0]))
@@ -164,7 +185,7 @@ class LpBall:
     radius: float = 1.0
 
     def __post_init__(self) -> None:
-        _check(self.dimension, radius=self.radius)
+        _check_sizes(self.dimension, radius=self.radius)
         require.number("p", self.p, 1.0, inf)
 
     @property
@@ -207,9 +228,9 @@ class LpBall:
     def corner(self, direction: Floats) -> Floats:
         if self.p == 1:
             place = int(np.argmax(np.abs(direction)))
-            chosen = np.zeros(self.dimension)
-            chosen[place] = -self.radius * np.sign(direction[place]) or self.radius
-            return chosen
+            corner = np.zeros(self.dimension)
+            corner[place] = -self.radius * np.sign(direction[place]) or self.radius
+            return corner
         return -self.radius * _dual_map(direction, self.dual)
 
     def project(self, point: Floats) -> Floats:
@@ -232,16 +253,24 @@ class LpBall:
             return np.asarray(self.radius * difference, dtype=np.float64)
         if self.p > 2:
             return self.project(-total / stiffness)
-        # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length ‖v‖_q / h, the radius at
-        # most.
+        # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length min(radius, ‖v‖_q / h).
         length = _norm(total, self.dual) * (self.p - 1) / stiffness
         return -min(self.radius, length) * _dual_map(total, self.dual)
 
 
 @dataclass(frozen=True)
 class Simplex:
-    """All points with x ≥ 0 and Σx = total; ψ is the entropy.
+    """A simplex: {x : x ≥ 0, Σ x_i = total}, with the entropy as ψ.
 
+    Parameters
+    ----------
+    dimension
+        Number of coordinates.
+    total
+        Sum of the coordinates.
+
+    Examples
+    --------
     >>> Simplex(3).project(np.array([1.0, 0.5, -2.0]))
     array([0.75, 0.25, 0.  ])
     """
@@ -250,7 +279,7 @@ class Simplex:
     total: float = 1.0
 
     def __post_init__(self) -> None:
-        _check(self.dimension, total=self.total)
+        _check_sizes(self.dimension, total=self.total)
 
     @property
     def dual(self) -> float:
@@ -286,9 +315,9 @@ class Simplex:
         return np.full(self.dimension, self.total / self.dimension)
 
     def corner(self, direction: Floats) -> Floats:
-        chosen = np.zeros(self.dimension)
-        chosen[int(np.argmin(direction))] = self.total
-        return chosen
+        corner = np.zeros(self.dimension)
+        corner[int(np.argmin(direction))] = self.total
+        return corner
 
     def project(self, point: Floats) -> Floats:
         return _onto_simplex(point, self.total)
@@ -300,19 +329,22 @@ class Simplex:
 
 
 def _dual(p: float) -> float:
-    return inf if p == 1 else 1.0 if p == inf else p / (p - 1)
+    """Return q with 1/p + 1/q = 1."""
+    if p == 1:
+        return inf
+    return 1.0 if p == inf else p / (p - 1)
 
 
 def _norm(vector: Floats, order: float) -> float:
-    """The l_order norm, with the largest entry divided out so that no power overflows."""
+    """Return the l_order norm; the largest entry is divided out so that no power overflows."""
     largest = float(np.max(np.abs(vector), initial=0.0))
-    return (
-        largest * float(np.linalg.norm(vector / largest, order)) if 0 < largest < inf else largest
-    )
+    if not 0 < largest < inf:
+        return largest
+    return largest * float(np.linalg.norm(vector / largest, order))
 
 
 def _noise_square(dimension: int, p: float) -> float:
-    """About E‖z‖_q² for d standard normal numbers."""
+    """Return about E‖z‖_q² for `dimension` standard normal numbers, or more."""
     if p == 1:
         return 2 * log(2 * dimension)
     q = _dual(p)
@@ -323,7 +355,7 @@ def _noise_square(dimension: int, p: float) -> float:
 
 
 def _dual_map(direction: Floats, q: float) -> Floats:
-    """The point of the unit l_p sphere with the largest product with the direction; 0 for 0."""
+    """Return the point of the unit l_p sphere of largest product with the direction; 0 for 0."""
     if q == 1:
         return np.sign(direction)
     largest = float(np.max(np.abs(direction), initial=0.0))
@@ -335,8 +367,8 @@ def _dual_map(direction: Floats, q: float) -> Floats:
 
 
 def _onto_simplex(point: Floats, total: float) -> Floats:
-    """The nearest point with x ≥ 0 and Σx = total."""
-    point = point - np.max(point)  # the same projection, and digits where they matter
+    """Return the nearest point with x ≥ 0 and Σx = total."""
+    point = point - np.max(point)  # has the same projection, and avoids cancellation
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(point) + 1)
     threshold = float(excess[np.flatnonzero(falling > excess)[-1]])
@@ -344,36 +376,34 @@ def _onto_simplex(point: Floats, total: float) -> Floats:
 
 
 def _onto_lp(sizes: Floats, p: float, radius: float) -> Floats:
-    """The nearest point of the l_p sphere, for sizes ≥ 0 outside of it and 1 < p < ∞, p ≠ 2.
+    """Return the nearest point of the l_p sphere, for sizes ≥ 0 outside of it and 1 < p < ∞, p ≠ 2.
 
     x + λ·x^(p−1) = size in each coordinate, with the λ for which ‖x‖_p = radius.
     """
     from scipy.optimize import brentq
 
-    some = sizes > 0
-    logarithms = np.log(sizes[some])
+    positive = sizes > 0
+    logarithms = np.log(sizes[positive])
 
     def shrunk(log_weight: float) -> Floats:
         # e^y + λe^((p−1)y) − size is convex and increasing in y = ln x, and not below 0 at the
-        # start:
-        # Newton's steps go down to its root and never beyond.
+        # start, so Newton's method decreases monotonically to the root.
         y = np.minimum(logarithms, (logarithms - log_weight) / (p - 1))
         for _ in range(50):
-            plain, bent = np.exp(y), np.exp(log_weight + (p - 1) * y)
-            step = (plain + bent - sizes[some]) / (plain + (p - 1) * bent)
+            linear = np.exp(y)
+            power = np.exp(log_weight + (p - 1) * y)
+            step = (linear + power - sizes[positive]) / (linear + (p - 1) * power)
             y = y - step
             if np.max(step) < 1e-14:
                 break
-        found = np.zeros_like(sizes)
-        found[some] = np.exp(y)
-        return found
+        point = np.zeros_like(sizes)
+        point[positive] = np.exp(y)
+        return point
 
     def excess(log_weight: float) -> float:
         return log(_norm(shrunk(log_weight), p) / radius)
 
-    found = (
-        shrunk(brentq(excess, -60.0, 60.0, xtol=1e-14))
-        if excess(-60.0) > 0 > excess(60.0)
-        else sizes
-    )
-    return np.asarray(found * (radius / _norm(found, p)), dtype=np.float64)
+    point = sizes
+    if excess(-60.0) > 0 > excess(60.0):
+        point = shrunk(brentq(excess, -60.0, 60.0, xtol=1e-14))
+    return np.asarray(point * (radius / _norm(point, p)), dtype=np.float64)

@@ -1,9 +1,8 @@
-"""A polytope with half the squared distance from its middle as regulariser: what `Leader` needs of
-it.
+"""A polytope with half the squared distance from its middle as regulariser, as `Leader` needs it.
 
     lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ½‖x − start‖²: a projection
 
-Its leader stands between the corners, and moves little when the total does.
+The leader stands between the corners, and moves little when the total does.
 """
 
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ def is_projected_onto(domain: object) -> bool:
 
 @dataclass(frozen=True)
 class Euclidean:
-    """Points of quotas or of a knapsack with one budget, led by distance.
+    """The polytope of quotas, or of a knapsack with one budget, with a Euclidean regulariser.
 
     >>> Euclidean(UniformMatroid(3, 1)).lead(np.array([-3.0, 0.0, 0.0]), stiffness=6.0).round(2)
     array([0.67, 0.17, 0.17])
@@ -39,8 +38,7 @@ class Euclidean:
 
     @property
     def spread(self) -> float:
-        # ‖x − start‖² ≤ ‖x‖² + ‖start‖² for what is not negative, and ‖x‖² ≤ Σx ≤ rank + 1 in [0,
-        # 1]ⁿ
+        # ‖x − start‖² ≤ ‖x‖² + ‖start‖² for x ≥ 0, and ‖x‖² ≤ Σx ≤ rank + 1 in [0, 1]ⁿ.
         return (self.domain.rank + 1 + float(self._middle @ self._middle)) / 2
 
     @property

@@ -1,4 +1,4 @@
-"""What a choice gains on average after the belief about it has moved: the price of a trial."""
+"""Expected improvement of a choice after its posterior mean has moved: the value of a trial."""
 
 import numpy as np
 
@@ -6,8 +6,10 @@ from discreet.arrays import Floats
 
 
 def expected_improvement(better: Floats, step: Floats) -> Floats:
-    """σ·(φ(u) + u·Φ(u)), u = d/σ: what is gained on average by a choice after the belief moved
-    by σ.
+    """Return E max(0, d + σZ) = σ·(φ(u) + u·Φ(u)), u = d/σ, for standard normal Z.
+
+    d (`better`) is the posterior mean gain of a choice over the incumbent, and σ (`step`) the
+    standard deviation by which a trial moves it.
     """
     from scipy.special import ndtr
 

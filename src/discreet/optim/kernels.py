@@ -1,6 +1,6 @@
-"""Compiled decisions: pure functions of released values and of what came with a question.
+"""Compiled decisions: pure functions of released values and of requests.
 
-Every row is computed by itself and in one order, so many at once decide exactly as one by one;
+Every row is computed separately and in a fixed order, so a batch decides exactly as single rows do;
 products of whole matrices would differ in the last bits.
 """
 
@@ -12,10 +12,10 @@ from discreet.compiled import compiled
 
 @compiled
 def descend(signs: Floats, field: Floats, pairs: Floats, most: int) -> None:
-    """Change one sign at a time, the one that lowers the cost most, until none does; in place.
+    """Flip one sign at a time, the one that lowers the cost most, until none does; in place.
 
-    `signs` and `field`, which is the slope of the cost in each sign, are rows × starts × items;
-    `pairs` has the weights of pairs for each row, or once for all.
+    `signs` and `field`, the derivative of the cost in each sign, are rows × starts × items; `pairs`
+    has the weights of pairs per row, or one matrix for all rows.
     """
     rows, starts, items = signs.shape
     for row in range(rows):
@@ -38,9 +38,9 @@ def descend(signs: Floats, field: Floats, pairs: Floats, most: int) -> None:
 
 @compiled
 def admit_contexts(contexts: Floats, bounds: Floats, length: float, out: Floats) -> None:
-    """Clip every number of a context to its bound, then the whole to a length.
+    """Clip every number of a context to its bound, then the context to a length.
 
-    A context that is not finite is a zero context.
+    A context that is not finite becomes zero.
     """
     for row in range(contexts.shape[0]):
         squares, finite = 0.0, True
@@ -64,7 +64,7 @@ def admit_contexts(contexts: Floats, bounds: Floats, length: float, out: Floats)
 def map_contexts(
     contexts: Floats, scales: Floats, centre: Floats, matrix: Floats, constant: float, out: Floats
 ) -> None:
-    """(constant, (scales · context − centre) · matrix), one row a context."""
+    """Write (constant, (scales · context − centre) · matrix), one row per context."""
     for row in range(contexts.shape[0]):
         mapped = out[row]
         mapped[0] = constant
@@ -85,7 +85,7 @@ def score_arms(
     admitted: Floats,
     scores: Floats,
 ) -> None:
-    """offsets + admitted contexts · weights, one row a context and one column an arm.
+    """Write offsets + clipped contexts · weights, one row per context and one column per arm.
 
     `weights` is features × arms.
     """
@@ -102,8 +102,9 @@ def score_arms(
 
 @compiled
 def spread_of_arms(mapped: Floats, covariances: Floats, out: Floats) -> None:
-    """√(zᵀ Σ_a z) for every context z of an arm and its covariance; `mapped` is contexts × arms
-    × numbers.
+    """Write √(zᵀ Σ_a z) for every context z of an arm a and the arm's covariance Σ_a.
+
+    `mapped` is contexts × arms × numbers.
     """
     for row in range(mapped.shape[0]):
         for arm in range(covariances.shape[0]):

@@ -1,10 +1,10 @@
-"""Knapsacks: items have costs, and what is chosen together must fit one budget or several.
+"""Knapsacks: items have costs, and the costs of a set must fit one budget or several.
 
 An item's share of a budget is its cost over that budget, so a set fits if the shares of its items
-add up to at most 1 in every row. An item dearer than a budget is never affordable.
+add up to at most 1 for every budget. An item that costs more than a budget is never affordable.
 
-Runtime     extensions O(rows · (items + rank)), best O(items · log items + rank · items), the linear oracle
-            O(items · log items) for one row and a linear program for several
+Runtime     extensions O(rows · (items + rank)), best O(items · log items + rank · items),
+            vertex O(items · log items) for one row and a linear program for several
 References  Dantzig (1957), "Discrete-variable extremum problems"
 """
 
@@ -22,16 +22,24 @@ from discreet.limits import MOST_CANDIDATES
 from discreet.optim.constraints import TOLERANCE, Price, are_items, finite_weights, onto_budget
 
 SMALLEST, LARGEST = 1e-150, 1e150
-"""Of budgets and costs: far inside what floats can hold."""
+"""Bounds on budgets and costs, far inside the range of floats."""
 NEVER = 2.0
-"""The share of an item that is dearer than a budget, however dear it is."""
+"""The share of every item that costs more than a budget."""
 
 
 @dataclass(frozen=True)
 class Knapsack:
-    """Sets whose costs add up to at most the budget: one row of costs and a number, or several of
-    both.
+    """Sets whose costs fit the budgets: {S : Σ_{a∈S} costs[r][a] ≤ budget[r] for every row r}.
 
+    Parameters
+    ----------
+    costs
+        One cost per item, or several rows of costs.
+    budget
+        A number, or one number per row of costs.
+
+    Examples
+    --------
     >>> bag = Knapsack(costs=(3.0, 2.0, 2.0, 9.0), budget=4.0)
     >>> bag.rank, bag.best(np.array([4.0, 3.0, 3.0, 90.0])), bag.extensions([1])
     (2, [1, 2], array([False, False,  True, False]))
@@ -54,7 +62,7 @@ class Knapsack:
         require.whole("items", self.items, 1, MOST_CANDIDATES)
         if len(self._budgets) != len(self._rows):
             raise ConfigError(
-                f"budget must be one number a row of costs, {len(self._rows)}, got "
+                f"budget must be one number per row of costs, {len(self._rows)}, got "
                 f"{len(self._budgets)}"
             )
         for budget in self._budgets:
@@ -64,14 +72,16 @@ class Knapsack:
         if len(wrong):
             raise ConfigError(f"costs must be numbers between 0 and {LARGEST:g}, got {wrong[0]}")
         if not self.affordable.any():
-            raise ConfigError("nothing can be chosen: every item is dearer than a budget")
+            raise ConfigError(
+                "nothing can be chosen: every item costs more than a budget, raise it"
+            )
 
     @cached_property
     def _rows(self) -> tuple[tuple[float, ...], ...]:
         nested = tuple(row for row in self.costs if isinstance(row, tuple))
         plain = tuple(cost for cost in self.costs if not isinstance(cost, tuple))
         if nested and plain:
-            raise ConfigError("costs must be numbers, or rows of numbers, not some of each")
+            raise ConfigError("costs must be numbers, or rows of numbers, not both")
         return nested or (plain,)
 
     @property
@@ -80,17 +90,17 @@ class Knapsack:
 
     @property
     def items(self) -> int:
-        """How many items there are."""
+        """Number of items."""
         return len(self._rows[0])
 
     @property
     def dimension(self) -> int:
-        """How many numbers a point has: one an item."""
+        """Number of coordinates of a point: one per item."""
         return self.items
 
     @cached_property
     def shares(self) -> Floats:
-        """Each item's part of each budget, one row a budget."""
+        """Share of each budget (row) that each item (column) uses."""
         shares = np.array(self._rows) / np.array(self._budgets)[:, None]
         return np.where(shares > 1 + TOLERANCE, NEVER, shares)
 
@@ -101,53 +111,52 @@ class Knapsack:
 
     @cached_property
     def rank(self) -> int:
-        """The most items that fit; of several rows a bound, from each of them and from their
-        mean.
-        """
+        """Largest number of items that fit; an upper bound if there are several budgets."""
         rows = np.vstack([self.shares, self.shares.mean(axis=0)])[:, self.affordable]
         fits = np.cumsum(np.sort(rows, axis=1), axis=1) <= 1 + TOLERANCE
         return int(fits.sum(axis=1).min())
 
     def factors(self, price: Price) -> Floats:
-        """c₀ / max(c, c₀) for every item with cost c: what its gain is multiplied with to compare
-        items.
+        """Return c₀ / max(c, c₀) per item of cost c, by which gains are multiplied.
 
-        c is the sum of an item's shares. For "density" c₀ is the least cost of any item that is not
-        free, so gains are compared by cost; for "quartile" it is the lower quartile of these costs,
-        so that an item does not win by being cheap alone.
+        c is the sum of an item's shares. For "density" c₀ is the least positive cost, so gains are
+        compared per cost; for "quartile" it is the lower quartile of the positive costs, so that an
+        item does not win by being cheap alone.
 
         >>> Knapsack(costs=(1.0, 2.0, 4.0), budget=4.0).factors("density")
         array([1.  , 0.5 , 0.25])
         """
         require.one_of("price", price, ("density", "quartile"))
         costs = self._sums
-        charged = costs[self.affordable & (costs > 0)]
-        if not len(charged):
+        positive = costs[self.affordable & (costs > 0)]
+        if not len(positive):
             return np.ones(self.items)
-        usual = float(charged.min() if price == "density" else np.quantile(charged, 0.25))
-        return np.asarray(usual / np.maximum(costs, usual), dtype=np.float64)
+        reference = float(positive.min() if price == "density" else np.quantile(positive, 0.25))
+        return np.asarray(reference / np.maximum(costs, reference), dtype=np.float64)
 
     @cached_property
     def _sums(self) -> Floats:
         return np.asarray(self.shares.sum(axis=0), dtype=np.float64)
 
     def extensions(self, chosen: Sequence[int]) -> Mask:
+        """Return which items still fit, beside the chosen ones."""
         used = self.shares[:, list(chosen)].sum(axis=1, keepdims=True)
         allowed = np.asarray((used + self.shares <= 1 + TOLERANCE).all(axis=0))
         allowed[list(chosen)] = False
         return allowed
 
     def contains(self, chosen: Sequence[int]) -> bool:
+        """Whether these are different items that fit together."""
         if not are_items(chosen, self.items):
             return False
         return bool((self.shares[:, list(chosen)].sum(axis=1) <= 1 + TOLERANCE).all())
 
     def best(self, weights: Floats) -> list[int]:
-        """By falling weight for the cost, or one item if that is worth more.
+        """Return items by falling weight per cost, or a single item if that is worth more.
 
-        Worth at least half of the best set for one budget, 1/(2r) for r of them: up to the first
-        item that does not fit nothing has more weight for its cost, and these use up one budget, if
-        not all r.
+        The set is worth at least half of the best set for one budget, and 1/(2r) for r budgets: up
+        to the first item that does not fit no set has more weight per cost, and these items use up
+        one budget, if not all r.
         """
         weights = finite_weights(weights, self.items)
         single = int(np.argmax(np.where(self.affordable, weights, -np.inf)))
@@ -166,42 +175,38 @@ class Knapsack:
         return sorted(chosen) if weights[chosen].sum() >= weights[single] else [single]
 
     def _by_density(self, weights: Floats) -> Integers:
-        """What is affordable and has some weight, from the most weight for its cost to the
-        least.
-        """
+        """Return the affordable items of positive weight, by falling weight per cost."""
         density = weights / np.maximum(self._sums, SMALLEST)
         order = np.argsort(-density, kind="stable")
         return order[(self.affordable & (weights > 0))[order]]
 
     def vertex(self, weights: Floats) -> Floats:
-        """The point of largest weight with 0 ≤ x ≤ 1 that fits; what is not affordable stays at
-        0.
-        """
+        """Return the point of largest weight with 0 ≤ x ≤ 1 that fits, 0 where not affordable."""
         weights = finite_weights(weights, self.items)
         if len(self.shares) > 1:
             return self._by_program(weights)
         order = self._by_density(weights)
         shares = self.shares[0, order]
-        left = 1.0 - (np.cumsum(shares) - shares)
+        remaining = 1.0 - (np.cumsum(shares) - shares)
         point = np.zeros(self.items)
-        point[order] = np.clip(left / np.maximum(shares, SMALLEST), 0.0, 1.0)
+        point[order] = np.clip(remaining / np.maximum(shares, SMALLEST), 0.0, 1.0)
         return point
 
     def _by_program(self, weights: Floats) -> Floats:
         from scipy.optimize import linprog
 
         bounds = np.column_stack([np.zeros(self.items), self.affordable])
-        found = linprog(
-            -weights, self.shares, np.ones(len(self.shares)), bounds=bounds, method="highs"
-        )
-        return np.asarray(np.clip(found.x, 0.0, 1.0), dtype=np.float64)
+        budgets = np.ones(len(self.shares))
+        solved = linprog(-weights, self.shares, budgets, bounds=bounds, method="highs")
+        return np.asarray(np.clip(solved.x, 0.0, 1.0), dtype=np.float64)
 
     def is_inside(self, point: Floats) -> bool:
+        """Whether the point has 0 ≤ x ≤ 1 and fits, up to rounding."""
         between = np.min(point) >= -TOLERANCE and (point <= self.affordable + TOLERANCE).all()
         return bool(between and (self.shares @ point <= 1 + TOLERANCE).all())
 
     def project(self, point: Floats) -> Floats:
-        """The nearest point with 0 ≤ x ≤ 1 that fits, for one budget."""
+        """Return the nearest point with 0 ≤ x ≤ 1 that fits, for one budget."""
         if len(self.shares) > 1:
             raise ConfigError("points are projected onto a knapsack with one budget only")
         return onto_budget(point, self.shares[0], 1.0, self.affordable.astype(np.float64))

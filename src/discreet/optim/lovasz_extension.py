@@ -1,4 +1,4 @@
-"""The Lovász extension: set functions on the corners of the cube, made convex in between.
+"""The Lovász extension: the convex extension of a set function from the corners to the cube.
 
 Sort x in descending order by π; B_i is the set of the first i items, and
 
@@ -22,14 +22,12 @@ Function = Callable[[Integers], float]
 
 
 def chain(point: Floats) -> Integers:
-    """The items in descending order of their coordinates; of equal ones the smaller number comes
-    first.
-    """
+    """Return the items in descending order of their coordinates; ties go to the smaller number."""
     return np.argsort(-np.asarray(point), kind="stable")
 
 
 def combination(point: Floats, order: Integers) -> Floats:
-    """The weights μ_0 … μ_n with which the chain's sets make up the point.
+    """Return the weights μ_0 … μ_n of the chain's sets in the point.
 
     >>> combination(np.array([0.25, 0.75]), chain(np.array([0.25, 0.75])))
     array([0.25, 0.5 , 0.25])
@@ -38,7 +36,7 @@ def combination(point: Floats, order: Integers) -> Floats:
 
 
 def chain_values(function: Function, order: Integers) -> Floats:
-    """f(B_0), …, f(B_n): n + 1 calls."""
+    """Return f(B_0), …, f(B_n), by n + 1 calls."""
     chosen = np.zeros(len(order), dtype=np.bool_)
     values = [float(function(np.flatnonzero(chosen)))]
     for item in order:
@@ -48,9 +46,9 @@ def chain_values(function: Function, order: Integers) -> Floats:
 
 
 def lovasz_extension(function: Function, point: Floats) -> float:
-    """f̂(x).
+    """Return f̂(x).
 
-    >>> cut = lambda chosen: float(len(chosen) == 1)          # of the graph with one edge between two items
+    >>> cut = lambda chosen: float(len(chosen) == 1)      # a graph with two items and one edge
     >>> lovasz_extension(cut, np.array([0.25, 0.75]))
     0.5
     """
@@ -59,7 +57,7 @@ def lovasz_extension(function: Function, point: Floats) -> float:
 
 
 def subgradient(function: Function, point: Floats) -> Floats:
-    """What each item adds when the chain reaches it.
+    """Return g, what each item adds when the chain reaches it.
 
     >>> subgradient(lambda chosen: float(len(chosen) == 1), np.array([0.25, 0.75]))
     array([-1.,  1.])
@@ -71,7 +69,7 @@ def subgradient(function: Function, point: Floats) -> Floats:
 
 
 def threshold_sizes(point: Floats, thresholds: Floats) -> Integers:
-    """How many items lie above each threshold: the set drawn is that many items of the chain.
+    """Return the number of items above each threshold, which is the size of the drawn set.
 
     >>> threshold_sizes(np.array([0.25, 0.75, 1.0]), np.array([0.0, 0.25, 0.9]))
     array([3, 2, 1])
@@ -80,7 +78,7 @@ def threshold_sizes(point: Floats, thresholds: Floats) -> Integers:
 
 
 def padded_sets(order: Integers, sizes: Integers) -> Integers:
-    """The chain's sets of these sizes, one a row, in ascending order and filled up with −1.
+    """Return the chain's sets of these sizes, one per row, in ascending order and padded with −1.
 
     >>> padded_sets(np.array([2, 0, 1]), np.array([0, 2]))
     array([[-1, -1, -1],

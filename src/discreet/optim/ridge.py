@@ -1,10 +1,10 @@
-"""Coefficients of a ridge regression from noisy second moments, one regression a slot.
+"""Ridge regression from noisy second moments, one regression per slot.
 
     θ̂ = G⁺ b        G = Σ zzᵀ + noise,  b = Σ u·z + noise
 
-The noise of G has eigenvalues up to about √(2D) times the standard deviation of its diagonal;
-smaller eigenvalues say nothing and are raised to that, which is the ridge. The covariance of θ̂
-counts the noise of b, the noise of rewards, and the noise of G as far as it meets θ̂.
+The noise of G has eigenvalues up to about √(2D) times the standard deviation of its diagonal.
+Smaller eigenvalues are not resolved and are raised to that value, which is the ridge. The
+covariance of θ̂ contains the noise of b, the noise of rewards, and the noise of G times θ̂.
 
 All of it is computed from released values.
 
@@ -19,7 +19,7 @@ from discreet.arrays import Floats
 from discreet.optim.spiked_covariance import noise_edge
 
 LEAST_RESOLVED = 0.1
-"""Where noise hides all second moments, no less than this share counts as left."""
+"""Least value of `Fitted.resolved`, for slots where noise hides all second moments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +29,7 @@ class Fitted:
     coefficients: Floats
     covariances: Floats
     resolved: Floats
-    """The share of each slot's second moments that the ridge left: coefficients are shrunk about
-    so far.
-    """
+    """Share of each slot's second moments before the ridge: about the shrinkage of coefficients."""
 
 
 def fit_ridges(
@@ -42,13 +40,13 @@ def fit_ridges(
     moment_noise: float,
     reward_noise: float = 1.0,
 ) -> Fitted:
-    """Fit every slot.
+    """Return the ridge regressions of all slots.
 
-    `gram_noise` is the standard deviation of a matrix's diagonal (beside it 1/√2 of that),
-    `moment_noise` that of a moment, `reward_noise` that of a reward around its mean.
+    `gram_noise` is the standard deviation of a matrix's diagonal (off the diagonal it is 1/√2 of
+    that), `moment_noise` that of a moment, `reward_noise` that of a reward around its mean.
 
-    >>> exact = fit_ridges(np.eye(2)[None] * 50, np.array([[10.0, -5.0]]), gram_noise=0.1, moment_noise=0.1)
-    >>> exact.coefficients
+    >>> grams, moments = np.eye(2)[None] * 50, np.array([[10.0, -5.0]])
+    >>> fit_ridges(grams, moments, gram_noise=0.1, moment_noise=0.1).coefficients
     array([[ 0.2, -0.1]])
     """
     size = moments.shape[1]
@@ -56,13 +54,12 @@ def fit_ridges(
     values, vectors = np.linalg.eigh(grams)
     raised = np.maximum(values, max(least, 1e-12))
     resolved = np.clip(values.sum(axis=1) / raised.sum(axis=1), LEAST_RESOLVED, 1.0)
-    values = raised
-    turned = np.einsum("kji,kj->ki", vectors, moments)
-    coefficients = np.einsum("kij,kj->ki", vectors, turned / values)
-    lengths = np.einsum("ki,ki->k", coefficients, coefficients)[:, None]
-    variances = moment_noise**2 + reward_noise**2 * values + gram_noise**2 / 2 * lengths
-    covariances = np.einsum("kij,kj,klj->kil", vectors, variances / values**2, vectors)
-    # The noise of G hits θ̂ once more along θ̂ itself: cov(Eθ) = σ²/2·(‖θ‖²·I + θθᵀ).
-    along = np.einsum("kij,kj->ki", vectors, turned / values**2)
+    rotated = np.einsum("kji,kj->ki", vectors, moments)
+    coefficients = np.einsum("kij,kj->ki", vectors, rotated / raised)
+    squares = np.einsum("ki,ki->k", coefficients, coefficients)[:, None]
+    variances = moment_noise**2 + reward_noise**2 * raised + gram_noise**2 / 2 * squares
+    covariances = np.einsum("kij,kj,klj->kil", vectors, variances / raised**2, vectors)
+    # The noise E of G has more variance along θ̂ itself: cov(Eθ) = σ²/2·(‖θ‖²·I + θθᵀ).
+    along = np.einsum("kij,kj->ki", vectors, rotated / raised**2)
     covariances += gram_noise**2 / 2 * along[:, :, None] * along[:, None, :]
     return Fitted(coefficients, covariances, resolved)

@@ -1,11 +1,10 @@
-"""The spiked-covariance model: second moments with a few directions that stand out over a flat
-rest.
+"""The spiked-covariance model: second moments with a few resolved directions over a flat rest.
 
     H = rest·I + Σ_j (value_j − rest)·u_j·u_jᵀ        u_j: directions that noise does not hide
 
-Directions that noise hides are treated alike: a direction whose variance is not known must not be
-blown up. Powers of H are applied in O(spikes · d), so whitening a row costs little where few
-directions stand out.
+All directions that noise hides have the same second moment, so that a direction of unknown variance
+is not scaled up. Powers of H are applied in O(spikes · d), so whitening a row is cheap if there are
+few spikes.
 
 All of it is computed from released values.
 
@@ -21,12 +20,12 @@ import numpy as np
 from discreet.arrays import Floats
 
 RESOLVED = 1.2
-"""An eigenvalue stands out if it is this many noise edges away from the median eigenvalue."""
+"""Distance from the median eigenvalue, in noise edges, from which on an eigenvalue is a spike."""
 
 
 @dataclass(frozen=True, eq=False)
 class SpikedCovariance:
-    """Directions (one per row) with their second moments, and the second moment of all others.
+    """Directions (one per row) with their second moments, and the second moment of the rest.
 
     >>> covariance = SpikedCovariance.read(np.diag([9.0, 1.0, 1.1, 0.9, 1.0]), noise=0.05)
     >>> len(covariance.values), round(covariance.rest, 2)
@@ -46,19 +45,18 @@ class SpikedCovariance:
 
     @classmethod
     def read(cls, matrix: Floats, *, noise: float) -> "SpikedCovariance":
-        """Return the model of a noisy matrix, with noise of this standard deviation off its
-        diagonal.
-        """
+        """Return the model of a matrix whose noise has this standard deviation off the diagonal."""
         size = len(matrix)
         values, vectors = np.linalg.eigh(matrix)
         edge = 2 * sqrt(size) * noise
         middle = max(0.0, float(np.median(values)))
         above = values > middle + RESOLVED * edge
         below = np.maximum(values, edge) < middle - RESOLVED * edge
-        seen = above | below
-        hidden = float(values[~seen].mean()) if not seen.all() else middle
+        resolved = above | below
+        rest = float(values[~resolved].mean()) if not resolved.all() else middle
         least = max(float(np.trace(matrix)) / size * 1e-3, noise / sqrt(size), 1e-300)
-        return cls(vectors.T[seen].copy(), np.maximum(values[seen], edge), max(hidden, least))
+        spikes = np.maximum(values[resolved], edge)
+        return cls(vectors.T[resolved].copy(), spikes, max(rest, least))
 
     @property
     def spikes(self) -> int:
@@ -75,13 +73,10 @@ class SpikedCovariance:
         return self.shaped(vector, float(factors[-1]), factors[:-1])
 
     def shaped(self, vector: Floats, rest: float, values: Floats) -> Floats:
-        """Return the vector with directions that stand out multiplied by `values`, others by
-        `rest`.
-        """
+        """Return the vector with spikes multiplied by `values` and other directions by `rest`."""
         along = self.vectors @ vector
-        return np.asarray(
-            rest * vector + self.vectors.T @ ((values - rest) * along), dtype=np.float64
-        )
+        spikes = self.vectors.T @ ((values - rest) * along)
+        return np.asarray(rest * vector + spikes, dtype=np.float64)
 
     def nearest(self, point: Floats, radius: float) -> Floats:
         """Return the point of the Euclidean ball that is nearest in the norm of H.
@@ -92,15 +87,15 @@ class SpikedCovariance:
         across = float(point @ point) - float(along @ along)
 
         def length(weight: float) -> float:
-            kept = self.values / (self.values + weight) * along
-            return sqrt(
-                max(0.0, float(kept @ kept) + across * (self.rest / (self.rest + weight)) ** 2)
-            )
+            shrunk = self.values / (self.values + weight) * along
+            rest = across * (self.rest / (self.rest + weight)) ** 2
+            return sqrt(max(0.0, float(shrunk @ shrunk) + rest))
 
         if length(0.0) <= radius:
             return point
-        most = max(float(self.values.max(initial=self.rest)), self.rest)
-        low, high = np.log(most) - 40.0, np.log(most) + 40.0
+        largest = max(float(self.values.max(initial=self.rest)), self.rest)
+        low = np.log(largest) - 40.0
+        high = np.log(largest) + 40.0
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (middle, high) if length(float(np.exp(middle))) > radius else (low, middle)
@@ -111,7 +106,7 @@ class SpikedCovariance:
 
 
 def noise_edge(size: int, noise: float) -> float:
-    """Return how large an eigenvalue noise alone makes, in a symmetric matrix with this many rows.
+    """Return the largest eigenvalue that noise alone makes in a symmetric matrix with `size` rows.
 
     `noise` is the standard deviation on the diagonal; off the diagonal it is 1/√2 of that.
     """
@@ -128,9 +123,10 @@ def fourth_root_map(matrix: Floats, edge: float) -> Floats:
            [0.   , 0.447]])
     """
     values, vectors = np.linalg.eigh(matrix)
-    seen = values > edge
+    resolved = values > edge
     total = max(float(values.sum()), 0.05)
-    if not seen.all():
-        rest = (total - float(values[seen].sum())) / float((~seen).sum())
-        values = np.where(seen, values, max(rest, 1e-4 * total / len(matrix)))
-    return np.asarray((vectors * values**-0.25) @ vectors.T / sqrt(float(np.sqrt(values).sum())))
+    if not resolved.all():
+        rest = (total - float(values[resolved].sum())) / float((~resolved).sum())
+        values = np.where(resolved, values, max(rest, 1e-4 * total / len(matrix)))
+    length = sqrt(float(np.sqrt(values).sum()))
+    return np.asarray((vectors * values**-0.25) @ vectors.T / length)

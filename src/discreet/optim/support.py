@@ -1,6 +1,6 @@
-"""Few features an arm: which ones are kept, and the regressions on them, from released values only.
+"""Sparse regressions: few features per arm and their coefficients, from released values only.
 
-A support is a table of feature numbers, one row an arm, filled up with −1; its coefficients are a
+A support is a table of feature numbers, one row per arm, padded with −1. Its coefficients are a
 table with one more column in front, for the constant.
 """
 
@@ -22,30 +22,30 @@ class Supports:
 
     @classmethod
     def empty(cls, arms: int, most: int) -> "Supports":
-        """No features."""
+        """Return supports without features."""
         return cls(np.full((arms, most), -1), np.zeros((arms, most + 1)))
 
     @property
     def sizes(self) -> Integers:
-        """How many features each arm has."""
+        """Number of features of each arm."""
         return np.asarray((self.features >= 0).sum(axis=1))
 
     def among(self, count: int) -> Mask:
-        """Which of `count` features each arm has, one row an arm."""
+        """Return which of `count` features each arm has, one row per arm."""
         table = np.zeros((len(self.features), count + 1), dtype=np.bool_)
         np.put_along_axis(table, self.features, True, axis=1)  # −1 goes to the last column
         return table[:, :count]
 
     def of_rows(self, rows: Floats, arms: Integers) -> Floats:
-        """Each row's numbers on the features of its arm, 0 where there is none."""
-        wanted = self.features[arms]
-        found = np.take_along_axis(rows, np.maximum(wanted, 0), axis=1)
-        return np.where(wanted >= 0, found, 0.0)
+        """Return each row's numbers on the features of its arm, 0 where there is none."""
+        features = self.features[arms]
+        numbers = np.take_along_axis(rows, np.maximum(features, 0), axis=1)
+        return np.where(features >= 0, numbers, 0.0)
 
     def refitted(
         self, grams: Floats, moments: Floats, before: Floats, noise: float
     ) -> tuple["Supports", Floats]:
-        """Coefficients `before` plus what a ridge on each arm's features finds, and covariances.
+        """Return coefficients `before` plus a ridge on each arm's features, and the covariances.
 
         `noise` is the standard deviation of a moment; that of a second moment's diagonal is √2
         times it.
@@ -54,41 +54,48 @@ class Supports:
         covariances = np.zeros_like(grams)
         for arm, size in enumerate(self.sizes.tolist()):
             part = np.s_[: size + 1]
-            gram, moment = grams[arm, part, part][None], moments[arm, part][None]
+            gram = grams[arm, part, part][None]
+            moment = moments[arm, part][None]
             fitted = fit_ridges(gram, moment, gram_noise=sqrt(2) * noise, moment_noise=noise)
             coefficients[arm, part] += fitted.coefficients[0]
             covariances[arm, part, part] = fitted.covariances[0]
         return Supports(self.features, coefficients), covariances
 
     def pruned(self, standard_deviations: Floats, most: int, least: float) -> "Supports":
-        """At most so many features, each with a coefficient of more than `least` standard
-        deviations.
-        """
-        features, coefficients = np.full_like(self.features, -1), np.zeros_like(self.coefficients)
+        """Return at most `most` features per arm, above `least` standard deviations."""
+        features = np.full_like(self.features, -1)
+        coefficients = np.zeros_like(self.coefficients)
         coefficients[:, 0] = self.coefficients[:, 0]
         for arm, size in enumerate(self.sizes.tolist()):
-            found = self.coefficients[arm, 1 : size + 1]
-            seen = np.abs(found) / np.maximum(standard_deviations[arm, 1 : size + 1], 1e-300)
-            best = np.sort(np.argsort(-seen, kind="stable")[:most])
-            best = best[seen[best] > least]
+            values = self.coefficients[arm, 1 : size + 1]
+            deviations = np.maximum(standard_deviations[arm, 1 : size + 1], 1e-300)
+            ratios = np.abs(values) / deviations
+            best = np.sort(np.argsort(-ratios, kind="stable")[:most])
+            best = best[ratios[best] > least]
             features[arm, : len(best)] = self.features[arm, best]
-            coefficients[arm, 1 : len(best) + 1] = found[best]
+            coefficients[arm, 1 : len(best) + 1] = values[best]
         return Supports(features, coefficients)
 
     def with_more(self, picks: Integers, estimates: Floats) -> "Supports":
-        """With more features, of which those with an estimate of 0 are left out; there must be
-        room.
+        """Return supports with more features, except those with an estimate of 0.
+
+        Features beyond the width of the table are left out.
         """
-        features, coefficients = self.features.copy(), self.coefficients.copy()
+        features = self.features.copy()
+        coefficients = self.coefficients.copy()
         for arm, size in enumerate(self.sizes.tolist()):
-            good = np.flatnonzero(estimates[arm])[: features.shape[1] - size]
-            features[arm, size : size + len(good)] = picks[arm, good]
-            coefficients[arm, size + 1 : size + 1 + len(good)] = estimates[arm, good]
+            new = np.flatnonzero(estimates[arm])[: features.shape[1] - size]
+            features[arm, size : size + len(new)] = picks[arm, new]
+            coefficients[arm, size + 1 : size + 1 + len(new)] = estimates[arm, new]
         return Supports(features, coefficients)
 
     def shared_with(self, newcomers: Mask) -> "Supports":
-        """These arms get the commonest features of the others, with coefficients of 0."""
-        features, coefficients = self.features.copy(), self.coefficients.copy()
+        """Return supports in which `newcomers` have the commonest features of the other arms.
+
+        The coefficients of newcomers are 0.
+        """
+        features = self.features.copy()
+        coefficients = self.coefficients.copy()
         numbers, counts = np.unique(features[~newcomers], return_counts=True)
         common = numbers[np.argsort(-counts, kind="stable")]
         common = common[common >= 0][: features.shape[1]]
@@ -98,9 +105,7 @@ class Supports:
         return Supports(features, coefficients)
 
     def folded(self, count: int, centre: Floats, constant: float) -> tuple[Floats, Floats]:
-        """Weights (features × arms) and offsets on contexts that are neither centred nor have a
-        constant.
-        """
+        """Return weights (features × arms) and offsets for contexts that are not centred."""
         weights = np.zeros((count + 1, len(self.features)))
         np.put_along_axis(weights, self.features.T, self.coefficients[:, 1:].T, axis=0)
         weights = weights[:count]

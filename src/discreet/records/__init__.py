@@ -1,1 +1,1 @@
-"""Readers of people's rows: contexts, tables and cells of logs."""
+"""Readers of people's records: contexts of requests, tables, and cells of logs."""

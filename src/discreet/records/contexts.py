@@ -1,6 +1,4 @@
-"""What comes in with a question: one row of numbers per person, and which candidates are
-available.
-"""
+"""Contexts of requests: one row of numbers per person."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,15 +7,14 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import OutOfBounds
-from discreet.feedback import as_numbers_anyway, row_of
+from discreet.feedback import from_text_or_complex, row_by_row, row_of
 
 
 def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
-    """So many numbers a round, one row each, copied.
+    """Return one row of `width` numbers per round, copied.
 
-    One person's context is refused if it is not so many numbers. Among many, whoever brings
-    something else has a context of NaN: one person's row must not decide whether others are
-    answered.
+    One person's context is refused if it is anything else. In a batch a malformed context becomes
+    NaN: one person's row must not decide whether others get a decision.
 
     >>> as_contexts([[1, 2], "x", [3, 4]], 2, 3, one=False)
     array([[ 1.,  2.],
@@ -26,7 +23,7 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
     """
     if one:
         if isinstance(contexts, Mapping):
-            raise OutOfBounds(f"a context by name needs named features: hand in {width} numbers")
+            raise OutOfBounds(f"a context by name needs named features: pass {width} numbers")
         row = row_of(contexts, width)
         if row is None:
             raise OutOfBounds(f"a context must be {width} numbers")
@@ -34,30 +31,22 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
     if isinstance(contexts, np.ndarray) and contexts.dtype.kind in "biufUSc":
         if contexts.shape != (count, width):
             raise OutOfBounds(
-                f"contexts must be a matrix with {width} numbers a row, one row a round"
+                f"contexts must be a matrix with {width} numbers per row, one row per round"
             )
-        if (
-            contexts.dtype.kind in "USc"
-        ):  # one entry made it so: everybody else's numbers are numbers
-            found = as_numbers_anyway(contexts)
-            assert found is not None
-            return found
-        with np.errstate(all="ignore"):  # a warning would tell about a person
+        if contexts.dtype.kind in "USc":  # one entry turned all numbers into texts or complex
+            numbers = from_text_or_complex(contexts)
+            assert numbers is not None
+            return numbers
+        with np.errstate(all="ignore"):  # a warning would reveal a person's data
             return np.array(contexts, dtype=np.float64)
-    rows = np.full((count, width), np.nan)
-    for place in range(count):
-        row = row_of(contexts[place], width)
-        if row is not None:
-            rows[place] = row
-    return rows
+    return row_by_row([contexts[place] for place in range(count)], width)
 
 
 def by_feature(contexts: object, features: Sequence[object], *, one: bool) -> object:
-    """Contexts, where dictionaries by feature name have become lists in the features' order.
+    """Return contexts with dictionaries by feature name replaced by lists in the features' order.
 
-    One person's dictionary is refused if its names are not those of the features. Among many,
-    whoever brings such a one has no context: one person's dictionary must not decide whether others
-    are answered.
+    One person's dictionary is refused if its names are not those of the features. In a batch it
+    becomes None: one person's dictionary must not decide whether others get a decision.
 
     >>> by_feature([{"weight": 2, "age": 1}, [3, 4], {"age": 5}], ["age", "weight"], one=False)
     [[1, 2], [3, 4], None]
@@ -67,7 +56,8 @@ def by_feature(contexts: object, features: Sequence[object], *, one: bool) -> ob
             return contexts
         row = _in_order(contexts, features)
         if row is None:
-            names = ", ".join(map(str, features[:8])) + (", …" if len(features) > 8 else "")
+            ending = ", …" if len(features) > 8 else ""
+            names = ", ".join(map(str, features[:8])) + ending
             raise OutOfBounds(f"a context by name must have each feature once: {names}")
         return row
     if not isinstance(contexts, list | tuple):
@@ -76,7 +66,7 @@ def by_feature(contexts: object, features: Sequence[object], *, one: bool) -> ob
 
 
 def _in_order(context: Mapping[object, object], features: Sequence[object]) -> list[object] | None:
-    """The values of a dictionary in the features' order; None if its names are others."""
+    """Return the values of a dictionary in the features' order; None if its names differ."""
     if len(context) != len(features) or any(feature not in context for feature in features):
         return None
     return [context[feature] for feature in features]

@@ -1,6 +1,6 @@
-"""Logs and records: CSV and Parquet files, one person a row, logs in order of time.
+"""Tables of logs and records: CSV and Parquet files, one row per person, logs in order of time.
 
-Errors name columns and their types, never what is in them.
+Errors name columns and their types, never their contents.
 """
 
 import json
@@ -17,16 +17,14 @@ from discreet.feedback import as_floats
 
 
 class LogTable:
-    """Rows of a log, held by Polars (a `discreet.learners.adapter.Table`). Slices are tables
-    again.
-    """
+    """Rows of a log in a Polars frame (a `discreet.learners.adapter.Table`)."""
 
     def __init__(self, frame: polars.DataFrame) -> None:
         self._frame = frame
 
     @property
     def columns(self) -> list[str]:
-        """The names of all columns, in order."""
+        """Names of all columns, in order."""
         return self._frame.columns
 
     def __len__(self) -> int:
@@ -36,29 +34,28 @@ class LogTable:
         return LogTable(self._frame[part])
 
     def numbers(self, names: Sequence[str]) -> Floats:
-        """A matrix with these columns; NaN for whatever is no number."""
+        """Return a matrix with these columns; NaN where a cell is no number."""
         rows = np.empty((len(self), len(names)))
         for place, name in enumerate(names):
             rows[:, place] = self._column_of_numbers(name)
         return rows
 
     def texts(self, name: str) -> list[str]:
-        """A column as texts, lists as JSON; "" for what is missing."""
+        """Return a column as texts, lists as JSON; "" for missing cells."""
         column = self._frame[name]
+        values = column.to_list()
         if isinstance(column.dtype, polars.List | polars.Array):
-            return [
-                "" if value is None else json.dumps(value, default=str)
-                for value in column.to_list()
-            ]
-        return ["" if value is None else str(value) for value in column.to_list()]
+            return ["" if value is None else json.dumps(value, default=str) for value in values]
+        return ["" if value is None else str(value) for value in values]
 
     def values(self, name: str) -> list[Any]:
-        """A column as it is; None for what is missing."""
+        """Return a column unchanged; None for missing cells."""
         return self._frame[name].to_list()
 
     def people(self, name: str) -> list[Any]:
-        """A column that says whose each row is; short floats stay short, standing for several
-        numbers.
+        """Return the column that names the person of each row.
+
+        Short floats stay short, because each of them stands for several numbers.
         """
         column = self._frame[name]
         return list(column.to_numpy()) if column.dtype == polars.Float32 else column.to_list()
@@ -66,48 +63,48 @@ class LogTable:
     def _column_of_numbers(self, name: str) -> Floats:
         column = self._frame[name]
         kind = column.dtype
-        if kind == polars.Object:  # as one odd cell makes it
+        if kind == polars.Object:  # one malformed cell turns a column into objects
             entries = [as_floats(value) for value in column.to_list()]
-            return np.array(
-                [np.nan if e is None or e.shape else float(e) for e in entries], dtype=np.float64
-            )
+            scalars = [
+                np.nan if entry is None or entry.shape else float(entry) for entry in entries
+            ]
+            return np.array(scalars, dtype=np.float64)
         if kind in (polars.String, polars.Categorical, polars.Enum, polars.Binary):
             column = column.cast(polars.String, strict=False).str.strip_chars()
         elif not (kind.is_numeric() or kind in (polars.Boolean, polars.Null)):
-            # Without what it is made of: fields and categories may be people's.
+            # The base type only: the names of fields and categories may be people's data.
             holds = kind.base_type().__name__
-            raise ConfigError(f"the log's column {name} must hold numbers, and holds {holds}")
+            raise ConfigError(f"the log's column {name} must hold numbers, got {holds}")
         numbers = column.cast(polars.Float64, strict=False).fill_null(float("nan"))
         return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
 def read_log(path: Path) -> LogTable:
-    """The log in a file."""
+    """Return the log in a file."""
     return LogTable(_read(path, None))
 
 
 def read_numbers(path: Path, choose: Callable[[list[str]], list[str]]) -> Floats:
-    """A matrix with the columns that `choose` names, of those that the file has; nothing else is
-    kept.
-    """
+    """Return a matrix with the columns that `choose` picks from the file's columns."""
     log = LogTable(_read(path, choose))
     return log.numbers(choose(log.columns))
 
 
 def _read(path: Path, choose: Callable[[list[str]], list[str]] | None) -> polars.DataFrame:
+    """Return the file as a data frame, with errors that name the file and not its contents."""
     try:
-        str(path).encode()  # Polars wants a name that is a text
+        str(path).encode()  # Polars requires a name that is valid text
         if path.suffix == ".parquet":
             columns = None if choose is None else choose(list(polars.read_parquet_schema(path)))
             return polars.read_parquet(path, columns=columns)
-        # One person's line, too long or no text, must not refuse everybody's.
+        # One person's line, too long or not valid text, must not make the whole file unreadable.
         return polars.read_csv(
             path, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
         )
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
     except UnicodeEncodeError:
-        raise ConfigError(f"{path} cannot be read: its name is no text, rename it") from None
+        raise ConfigError(f"{path} cannot be read: its name is not valid text, rename it") from None
     except (OSError, polars.exceptions.PolarsError) as error:
         kind = path.suffix or "CSV"
         raise ConfigError(f"{path} cannot be read as {kind} ({type(error).__name__})") from None

@@ -31,7 +31,7 @@ from discreet.learners.contextual_bandit.choices import (
 from discreet.learners.contextual_bandit.public import Published
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import names_by_number
-from discreet.optim.shrinkage import drawn_together
+from discreet.optim.shrinkage import shrink_to_common_mean
 
 if TYPE_CHECKING:
     from discreet.learners.contextual_bandit.mode import ContextualMode
@@ -217,7 +217,7 @@ class ContextualPhase(View[Published]):
         contexts, values = self._scored(row)
         active = self.public.arms.active
         estimates = self.public.estimates
-        values, deviations = drawn_together(
+        values, deviations = shrink_to_common_mean(
             values[:, :active],
             self._deviations(contexts)[:, :active],
             estimates.apart,

@@ -39,7 +39,7 @@ from discreet.learners.contextual_bandit.settings import MOST_NUMBERS, Contextua
 from discreet.learners.contextual_bandit.tuning import RIDGE
 from discreet.learners.one_release import OneRelease
 from discreet.optim.ridge import Fitted, fit_ridges
-from discreet.optim.shrinkage import beyond_noise, james_stein
+from discreet.optim.shrinkage import excess_variance, james_stein
 from discreet.optim.spiked_covariance import fourth_root_map
 from discreet.release.aggregators import Aggregator, Gram, Spread
 from discreet.release.aggregators.rounded import Rounded
@@ -178,7 +178,7 @@ class Regression(RidgePhase):
         from_mean = fitted.coefficients[:arms] - fitted.coefficients[:arms].mean(axis=0)
         observed = float(np.einsum("ki,ij,kj->", from_mean, usual, from_mean)) / (arms - 1)
         noise = float(np.einsum("kij,ij->", fitted.covariances[:arms], usual)) / arms
-        return beyond_noise(observed, noise, (arms - 1) * self.problem.width)
+        return excess_variance(observed, noise, (arms - 1) * self.problem.width)
 
 
 # --- the mode ---------------------------------------------------------------------------------

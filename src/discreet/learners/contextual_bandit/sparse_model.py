@@ -17,7 +17,7 @@ from discreet.learners.contextual_bandit.phase import People
 from discreet.learners.contextual_bandit.public import FAR_APART, Estimates
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.tuning import SCREEN
-from discreet.optim.shrinkage import beyond_noise
+from discreet.optim.shrinkage import excess_variance
 from discreet.optim.support import Supports
 
 
@@ -141,7 +141,7 @@ class SparseModel:
         sizes[0] = SCREEN.constant
         noise = float(np.einsum("kii,i->", covariances, sizes**2)) / arms
         numbers = (arms - 1) * (1 + int(self.supports.sizes[:arms].mean()))
-        return beyond_noise(observed, noise, numbers) * float(self.typical) ** 2
+        return excess_variance(observed, noise, numbers) * float(self.typical) ** 2
 
 
 def clipping_unit(mean_square: float) -> float:

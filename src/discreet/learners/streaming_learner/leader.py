@@ -13,7 +13,7 @@ so each gradient is linearised at the point where it was computed.
 
 The average of the points with weights ∝ r is released: later points count more, and averaging
 removes most of the noise. Where noise explains its distance from the start, the average is shrunk
-towards the start (discreet/optim/threshold_shrinkage.py).
+towards the start (discreet/optim/shrinkage.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1
 Runtime     O(d) per sample in one compiled pass; one noise vector per block

@@ -18,8 +18,8 @@ from discreet.engine.request import Batch, Request
 from discreet.engine.signals import held
 from discreet.engine.view import View
 from discreet.errors import OutOfBounds
-from discreet.feedback import as_floats, as_numbers_anyway, each_number, row_of
-from discreet.functions.person import asked_of, reading
+from discreet.feedback import as_floats, each_number, from_text_or_complex, row_of
+from discreet.functions.person import reading, result_or
 from discreet.learners.streaming_learner.feature_rows import rows_at_once
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streams import ALIKE
@@ -133,7 +133,7 @@ class GradientMode(Problem):
         width = self.settings.features
         if hasattr(row, "toarray") and row.shape in ((width,), (1, width)):
             with reading():
-                return row_of(asked_of(lambda: row.toarray().reshape(-1), None), width)
+                return row_of(result_or(lambda: row.toarray().reshape(-1), None), width)
         return row_of(row, width)
 
     # --- samples of a batch -----------------------------------------------------------------------
@@ -256,7 +256,7 @@ def _one_per_round(part: Any) -> list[Any]:
     # One odd entry makes NumPy convert all of them to texts, or to complex numbers.
     is_converted = isinstance(part, np.ndarray) and part.dtype.kind in "cUS"
     if is_converted:
-        part = as_numbers_anyway(part)
+        part = from_text_or_complex(part)
     return list(part)
 
 

@@ -1,9 +1,9 @@
-"""Shrinkage of averages towards the start (discreet/optim/threshold_shrinkage.py)."""
+"""Shrinkage of averages towards the start (discreet/optim/shrinkage.py)."""
 
 from discreet.arrays import Floats
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.optim.domains import Simplex
-from discreet.optim.threshold_shrinkage import threshold_shrinkage
+from discreet.optim.shrinkage import threshold_shrinkage
 
 LEAST_OF_CLASSES = 0.1
 """The smallest factor by which shrinkage multiplies a classifier: its predicted classes depend on

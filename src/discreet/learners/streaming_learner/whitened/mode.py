@@ -8,7 +8,7 @@ Every sample enters one measuring phase or the total, so each of them has the wh
 Coefficients of whitened rows z = H^(−½)x have about the curvature of the loss in every direction.
 Points are moved into the domain, first in the norm of H. The average of the points with weights
 ∝ r^k is released. Where noise explains its distance from the start, it is shrunk towards the start
-(discreet/optim/threshold_shrinkage.py).
+(discreet/optim/shrinkage.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
 Runtime     O(d·(1 + spikes)) per sample, O(d²) for those whose second moments are released
