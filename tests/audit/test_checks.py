@@ -17,8 +17,8 @@ from discreet.audit.cases.learners import long_cases
 from discreet.audit.doors import noise_cost, ratio_range
 from discreet.audit.life import Life
 from discreet.audit.report import (
+    CASE_OF_LEAK,
     WEAK_PAIRS,
-    WHERE,
     Size,
     audit_weakened,
     everything,
@@ -87,7 +87,7 @@ SEEN_AND_SAID = (
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_the_contract_catches_what_is_seen_or_said_past_the_door(name: str) -> None:
-    case = next(case for case in ALL if case.name == WHERE.get(name, "hedge"))
+    case = next(case for case in ALL if case.name == CASE_OF_LEAK.get(name, "hedge"))
     with LEAKS[name](), pytest.raises(AssertionError, match=r"shows in|the ledger|the guarantee"):
         check_learner(case, SEEN_AND_SAID)
 
