@@ -15,7 +15,7 @@ SOURCE = Path(discreet.__file__).parent.parent
 
 
 def printed(name: str, people: int, folder: Path) -> str:
-    """What an example prints, after it has written its picture."""
+    """Run an example; check its picture and its guarantee, and return what it prints."""
     options = ["--people", str(people), "--seed", "1", "--out", str(folder)]
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / f"{name}.py"), *options],
@@ -38,20 +38,19 @@ def test_every_example_is_run_here() -> None:
 @pytest.mark.parametrize(
     ("name", "people", "least"), [("bundle", 20_000, 50), ("dosing", 5000, 40), ("sites", 1000, 80)]
 )
-def test_an_example_keeps_most_of_the_value_and_says_so(
+def test_an_example_reaches_most_of_the_value_and_prints_its_share(
     name: str, people: int, least: float, tmp_path: Path
 ) -> None:
-    found = re.search(r"(-?[\d.]+)% of (?:what|the difference)", printed(name, people, tmp_path))
-    assert found is not None
-    assert least < float(found.group(1)) < 105
+    share = re.search(r"(-?[\d.]+)% of (?:what|the difference)", printed(name, people, tmp_path))
+    assert share is not None
+    assert least < float(share.group(1)) < 105
 
 
 def test_published_totals_are_near_the_truth(tmp_path: Path) -> None:
     text = printed("totals", 2000, tmp_path)
-    deviation, afresh = (
-        float(found) for found in re.findall(r"(?:of a total is|would be) ([\d.]+)", text)
-    )
-    assert deviation < afresh / 3
+    printed_deviations = re.findall(r"(?:of a total is|would be) ([\d.]+)", text)
+    deviation, of_separate_releases = map(float, printed_deviations)
+    assert deviation < of_separate_releases / 3
     rows = re.findall(r"([\d.,]+) published +([\d.,]+) in truth", text)
     totals = [[float(number.replace(",", "")) for number in row] for row in rows]
     assert len(totals) == 4
