@@ -1,10 +1,10 @@
 """The attack on outputs: the attacker knows all people but one, and sees all that a learner shows.
 
-Both streams of a pair (the worst one of the exact audit; nobody else answers) are lived many times,
-with the same public coins and with noise from the operating system. Everything visible becomes
-numbers. Half of the lives train a linear rule that tells the streams apart, the other half test it.
-Its accuracy bounds ε from below (Clopper and Pearson); its two kinds of errors are the trade-off
-curve that the attacker reached, beside the one that (ε, δ) allows.
+The pair is the worst one of the exact audit; only the replaced person answers. Both of its streams
+are lived many times, with the same public coins and with noise from the operating system.
+Everything visible becomes numbers. Half of the lives train a linear rule that tells the streams
+apart, the other half test it. Its accuracy bounds ε from below (Clopper and Pearson); its two kinds
+of errors are the trade-off curve that the attacker reached, beside the one that (ε, δ) allows.
 
 The attack does not depend on how a learner works, so it sees what the exact audit cannot: the law
 of the noise.

@@ -195,7 +195,7 @@ def _leaking_warnings() -> Weak:
         before = _open_sum(self)
         counted: Mask = honest(self, tickets, feedback)
         if before == _open_sum(self):
-            warnings.warn("an answer said nothing", RuntimeWarning, stacklevel=2)
+            warnings.warn("an answer added nothing", RuntimeWarning, stacklevel=2)
         return counted
 
     return partial(_patched, Learner, "close_many", close_many)

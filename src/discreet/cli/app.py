@@ -7,9 +7,9 @@ The traceback of a bug shows no variables, because they may hold people's data.
 import json
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import TextIOWrapper
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
@@ -84,6 +84,8 @@ def about(
     """Decisions from a stream of people, without giving any of them away."""
 
 
+Result = TypeVar("Result", bound=Mapping[str, object])
+"""The result of a command, as plain data."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Epsilon = Annotated[
     float,
@@ -95,9 +97,7 @@ Delta = Annotated[
 
 
 def answer(
-    result: dict[str, Any],
-    as_json: bool,
-    show: Callable[[dict[str, Any], Console], None] | None = None,
+    result: Result, as_json: bool, show: Callable[[Result, Console], None] | None = None
 ) -> None:
     """Print a command's result: as JSON, or by `show` unless the command printed it already."""
     if as_json:

@@ -1,12 +1,15 @@
 """`discreet run`, `status`, `change`, `evaluate` and `select`: learners on logs and records."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from discreet.cli.app import Delta, Epsilon, Json, answer, app
+
+if TYPE_CHECKING:
+    from discreet.runs.change import Catalogue
 
 
 @app.command()
@@ -79,7 +82,7 @@ def change(
     )
 
 
-def _show_change(catalogue: dict[str, Any], console: Console) -> None:
+def _show_change(catalogue: "Catalogue", console: Console) -> None:
     active = len(catalogue["active"])
     pending = ", ".join(map(str, catalogue["pending"]))
     later = f"; from the next block on also {pending}" if pending else ""

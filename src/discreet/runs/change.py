@@ -8,7 +8,7 @@ Guarantee   docs/guarantees/sets.md, Theorem 5
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from discreet import require
 from discreet.errors import ConfigError
@@ -18,9 +18,17 @@ from discreet.learners.labels import Label
 from discreet.learners.registry import load
 
 
+class Catalogue(TypedDict):
+    """The items and the horizon of a run after a change."""
+
+    active: list[Label]
+    pending: list[Label]
+    horizon: int | None
+
+
 def change_run(
     folder: Path, *, add: Sequence[str] = (), retire: Sequence[str] = (), extend: int | None = None
-) -> dict[str, Any]:
+) -> Catalogue:
     """Change the catalogue or the horizon of the run in a folder: all changes, or none.
 
     The horizon is extended first, then items are added, then retired, so that there is room for

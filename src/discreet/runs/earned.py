@@ -6,7 +6,7 @@ makes the same files again.
 
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,20 +23,13 @@ UNSURE = 5.0
 """Entries more than this many times as noisy as the median one do not set the picture's scale."""
 
 
-def as_entries(report: Report) -> dict[str, Any]:
+def as_entries(report: Report) -> dict[str, list[float]]:
     """Return the entries of a report as plain data."""
     return {
         "visitors": report.rounds.tolist(),
         "value": report.value.tolist(),
         "standard_deviation": report.standard_deviation.tolist(),
     }
-
-
-def newest(report: Report) -> dict[str, Any] | None:
-    """Return the newest entry as plain data; None before the first release."""
-    if not len(report.rounds):
-        return None
-    return {name: entries[-1] for name, entries in as_entries(report).items()}
 
 
 def write_picture(report: Report, adapter: LogAdapter, folder: Path) -> None:

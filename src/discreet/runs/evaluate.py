@@ -21,7 +21,7 @@ References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Samp
 from dataclasses import dataclass
 from math import perm, sqrt
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from rich.console import Console
@@ -43,6 +43,31 @@ USUAL_CLIP = 10.0
 """Largest weight of a row, unless one is given."""
 ANSWERS = ("click", "reward")
 """Columns of which a log has one."""
+
+
+class Together(TypedDict):
+    """The guarantee of an evaluation together with the run that learned the slate."""
+
+    epsilon: float
+    delta: float
+    guarantee: str
+
+
+class Evaluation(TypedDict):
+    """The result of an evaluation, as `discreet evaluate --json` prints it."""
+
+    slate: list[str]
+    answer: str
+    rows: int
+    clip: float
+    estimate: float
+    noise_standard_deviation: float
+    sampling_standard_deviation: float
+    sampling_standard_deviation_at_most: float
+    epsilon: float
+    delta: float
+    guarantee: str
+    together_with_the_run: NotRequired[Together]
 
 
 @dataclass(frozen=True)
@@ -123,7 +148,7 @@ def _policy_of_run(folder: Path) -> Policy:
     return Policy(policy.slate, policy.items, run.guarantee)
 
 
-def _checked(path: Path, slate: list[str], items: Any) -> Policy:
+def _checked(path: Path, slate: list[str], items: object) -> Policy:
     if len(set(slate)) != len(slate):
         raise ConfigError(f"{path}: slate must have different items, got {', '.join(slate)}")
     if isinstance(items, list):
@@ -131,10 +156,10 @@ def _checked(path: Path, slate: list[str], items: Any) -> Policy:
         unknown = [item for item in slate if item not in names]
         if unknown:
             raise ConfigError(f"{path}: slate has {', '.join(unknown)}, which items does not name")
-        items = len(names)
-    elif items is not None:
-        items = require.whole("items", items, len(slate))
-    return Policy(tuple(slate), items)
+        return Policy(tuple(slate), len(names))
+    if items is None:
+        return Policy(tuple(slate))
+    return Policy(tuple(slate), require.whole("items", items, len(slate)))
 
 
 def evaluate_log(
@@ -145,7 +170,7 @@ def evaluate_log(
     propensity: str,
     clip: float | None = None,
     seed: int | None = None,
-) -> dict[str, Any]:
+) -> Evaluation:
     """Release the clipped mean over the rows of a log, with its errors and its guarantee.
 
     Parameters
@@ -185,7 +210,7 @@ def evaluate_log(
     total.release_if_due()
     mean = float(total.total[0]) / rows
     noise = total.standard_deviation / rows
-    evaluation = {
+    evaluation: Evaluation = {
         "slate": list(policy.slate),
         "answer": answer,
         "rows": rows,
@@ -291,7 +316,7 @@ def _agrees(text: str, position: int, policy: Policy) -> bool:
     return len(names) > position and names[position] == policy.slate[position]
 
 
-def show_evaluation(evaluation: dict[str, Any], console: Console) -> None:
+def show_evaluation(evaluation: Evaluation, console: Console) -> None:
     """Print an evaluation as a table, with its guarantees."""
     slate = ", ".join(evaluation["slate"])
     table = Table(show_header=False, title=f"What {slate} would have earned")

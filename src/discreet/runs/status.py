@@ -6,7 +6,7 @@ used: the settings, the clock, the ledger, and the released values.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from rich.console import Console
 from rich.table import Table
@@ -21,8 +21,38 @@ from discreet.errors import ConfigError, StateError
 from discreet.learners.log_adapter import LogAdapter, log_adapter_of
 from discreet.learners.registry import HOMES, learner_named
 from discreet.runs.columns import COLUMNS, stored_reading
-from discreet.runs.earned import newest
 from discreet.runs.run import in_words
+
+
+class Earned(TypedDict):
+    """The newest entry of a run's report."""
+
+    what: str
+    means: str
+    visitors: int
+    value: float
+    standard_deviation: float
+
+
+class Status(TypedDict):
+    """The public part of a run, as `discreet status --json` prints it."""
+
+    learner: str
+    rounds: int
+    horizon: int | None
+    releases: int
+    planned_releases: int | None
+    finished: bool
+    failed: bool
+    log_rows: int
+    epsilon_spent: float
+    epsilon: float
+    delta: float
+    simulated: bool
+    decision: dict[str, Any]
+    earned: NotRequired[Earned]
+    notices: list[str]
+    guarantee: str
 
 
 class CommittedRun:
@@ -84,13 +114,14 @@ class CommittedRun:
     def _adapter(self) -> LogAdapter:
         return log_adapter_of(self._snapshot.kind)(self.problem.settings, self._reading.log)
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> Status:
         """Return the public part of the run as plain data."""
         snapshot = self._snapshot
         guarantee = self.guarantee
         horizon = self._view.horizon
         rounds = snapshot.rounds.clock
-        return {
+        earned = self._earned
+        status: Status = {
             "learner": snapshot.kind,
             "rounds": rounds,
             "horizon": horizon,
@@ -104,22 +135,29 @@ class CommittedRun:
             "delta": guarantee.delta,
             "simulated": guarantee.simulated,
             "decision": self.decision,
-            **self._earned,
             "notices": list(self._view.noticed().values()),
             "guarantee": str(guarantee),
         }
+        if earned is not None:
+            status["earned"] = earned
+        return status
 
     @property
-    def _earned(self) -> dict[str, Any]:
+    def _earned(self) -> Earned | None:
         """The newest entry of the report, if the run has one."""
         if not self.problem.settings.report:
-            return {}
+            return None
         adapter = self._adapter
         report = adapter.estimated(self._view.report())
-        entry = None if report is None else newest(report)
-        if report is None or entry is None:
-            return {}
-        return {"earned": {"what": report.what, "means": adapter.meaning} | entry}
+        if report is None or not len(report.rounds):
+            return None
+        return {
+            "what": report.what,
+            "means": adapter.meaning,
+            "visitors": int(report.rounds[-1]),
+            "value": float(report.value[-1]),
+            "standard_deviation": float(report.standard_deviation[-1]),
+        }
 
     @property
     def _is_due(self) -> bool:
@@ -132,7 +170,7 @@ class CommittedRun:
         )
 
 
-def status_of(folder: Path) -> dict[str, Any]:
+def status_of(folder: Path) -> Status:
     """Return the public part of the run in a folder, as plain data.
 
     Parameters
@@ -150,7 +188,7 @@ def status_of(folder: Path) -> dict[str, Any]:
     return CommittedRun(folder).as_plain()
 
 
-def show_status(status: dict[str, Any], console: Console) -> None:
+def show_status(status: Status, console: Console) -> None:
     """Print the status of a run as a table, with its guarantee."""
     table = Table(show_header=False, title=f"A run of {status['learner']}")
     table.add_row("rounds so far", _of_total(status["rounds"], status["horizon"]))
@@ -173,13 +211,13 @@ def _of_total(count: int, total: int | None) -> str:
     return f"{count:,} of {total:,}" if total else f"{count:,}"
 
 
-def _earned_in_words(entry: dict[str, Any]) -> str:
+def _earned_in_words(entry: Earned) -> str:
     noise = 2 * entry["standard_deviation"]
     block = f"{entry['what']} of the block up to visitor {entry['visitors']:,}"
     return f"{entry['value']:.4g} ± {noise:.2g} ({block})"
 
 
-def _state_in_words(status: dict[str, Any]) -> str:
+def _state_in_words(status: Status) -> str:
     if status["failed"]:
         return "a release failed after its noise was drawn: start a new run"
     if status["finished"]:

@@ -8,7 +8,7 @@ import numpy as np
 from discreet import ContextualBandit, Privacy
 from discreet.arrays import Floats, Mask
 from discreet.audit.cases.case import Case
-from discreet.audit.cases.parts import HORIZON, NAN, NOT_A_NUMBER, Budgets, maker
+from discreet.audit.cases.parts import HORIZON, NAN, NOT_A_NUMBER, Arguments, Budgets, maker
 
 
 def cases(budgets: Budgets) -> list[Case]:
@@ -48,7 +48,7 @@ def keyed_cases(budgets: Budgets) -> list[Case]:
 
 def _arms(name: str, privacy: Privacy, **settings: Any) -> Case:
     usual = {"arms": 3, "features": 2, "horizon": HORIZON, "privacy": privacy}
-    merged: dict[str, Any] = usual | settings
+    merged: Arguments = usual | settings
     features: int = merged["features"]
 
     def reward(generator: np.random.Generator) -> float:

@@ -11,6 +11,7 @@ from discreet.audit.cases.parts import (
     NAN,
     NOT_IN_UNIT_RANGE,
     NOT_THREE_NUMBERS,
+    Arguments,
     Budgets,
     maker,
     numbers,
@@ -38,7 +39,7 @@ def cases(budgets: Budgets) -> list[Case]:
 
 def _points(name: str, privacy: Privacy, **settings: Any) -> Case:
     usual = {"domain": UniformMatroid(3, 2), "horizon": HORIZON, "privacy": privacy}
-    merged: dict[str, Any] = usual | settings
+    merged: Arguments = usual | settings
     items: int = merged["domain"].items
     return Case(
         name,

@@ -13,6 +13,8 @@ from discreet.learners.forced import forced
 
 Worth = Callable[[Integers], float]
 """A person's value of a set of items."""
+Arguments = dict[str, Any]
+"""Arguments of a learner, by name."""
 
 HORIZON = 12
 """Number of rounds of most cases."""
@@ -68,7 +70,7 @@ class Budgets:
         return Privacy(self.epsilon, 0.0, contributions=contributions, keyed=True)
 
 
-def maker(kind: type[Learner], settings: dict[str, Any]) -> Callable[..., Learner]:
+def maker(kind: type[Learner], settings: Arguments) -> Callable[..., Learner]:
     """Return a function that makes the learner; `mode` in the settings forces a mode of it."""
     plain = {name: value for name, value in settings.items() if name != "mode"}
     if "mode" not in settings:

@@ -13,6 +13,7 @@ from discreet.audit.cases.parts import (
     NAN,
     NOT_A_NUMBER,
     NOT_IN_UNIT_RANGE,
+    Arguments,
     Budgets,
     failing,
     maker,
@@ -23,9 +24,9 @@ from discreet.audit.cases.parts import (
 from discreet.audit.hostile_logs import with_log
 from discreet.functions import ConcaveOverModular, FacilityLocation, SetFunction, WeightedCoverage
 
-IID: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
+IID: Arguments = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
 """Settings of whole preferences whose visitors are alike over time."""
-SHOP: dict[str, Any] = {"items": 6, "slots": 3}
+SHOP: Arguments = {"items": 6, "slots": 3}
 """Settings of the long cases."""
 CHANGES = (
     (15, "add_item", None),
@@ -130,7 +131,7 @@ def long_cases(budgets: Budgets) -> list[Case]:
 
 def _cases_of_catalogues(budgets: Budgets) -> list[Case]:
     """Cases whose items change along the way."""
-    settings: dict[str, Any] = SHOP | {
+    settings: Arguments = SHOP | {
         "max_items": 8,
         "horizon": 160,
         "explore": 0.3,
@@ -145,7 +146,7 @@ def _cases_of_catalogues(budgets: Budgets) -> list[Case]:
 
 def _cases_of_logs(budgets: Budgets) -> list[Case]:
     """Cases that start from the log of another policy."""
-    settings: dict[str, Any] = SHOP | {"horizon": 60, "explore": 0.3, "block": 20}
+    settings: Arguments = SHOP | {"horizon": 60, "explore": 0.3, "block": 20}
     clicks = _clicks("log, clicks", budgets.usual, **settings)
     uniform = _clicks("log, clicks, uniform", budgets.twice, **settings)
     rewards = _rewards("log, rewards", budgets.usual, **settings)
@@ -158,7 +159,7 @@ def _cases_of_logs(budgets: Budgets) -> list[Case]:
 
 def _sets(name: str, privacy: Privacy, **settings: Any) -> Case:
     usual = {"items": 3, "slots": 2, "horizon": HORIZON, "privacy": privacy}
-    merged: dict[str, Any] = usual | settings
+    merged: Arguments = usual | settings
     items: int = merged["items"]
     covers = isinstance(merged.get("function"), WeightedCoverage)
     return Case(
@@ -202,7 +203,7 @@ def _rewards(name: str, privacy: Privacy, **settings: Any) -> Case:
         "feedback": "bandit",
         "privacy": privacy,
     }
-    merged: dict[str, Any] = usual | settings
+    merged: Arguments = usual | settings
 
     def person(generator: np.random.Generator) -> float:
         return float(generator.uniform())
@@ -227,7 +228,7 @@ def _clicks(name: str, privacy: Privacy, **settings: Any) -> Case:
         "feedback": "clicks",
         "privacy": privacy,
     }
-    merged: dict[str, Any] = usual | settings
+    merged: Arguments = usual | settings
     items: int = merged["items"]
 
     def person(generator: np.random.Generator) -> int | None:

@@ -12,6 +12,7 @@ from discreet.audit.cases.parts import (
     NAN,
     NOT_A_NUMBER,
     NOT_THREE_NUMBERS,
+    Arguments,
     Budgets,
     failing,
     maker,
@@ -50,7 +51,7 @@ def keyed_cases(budgets: Budgets) -> list[Case]:
 
 def long_cases(budgets: Budgets) -> list[Case]:
     """Return a case that is long enough for trials of several sets."""
-    settings: dict[str, Any] = {"items": 4, "horizon": 600, "explore": 0.3, "block": 70}
+    settings: Arguments = {"items": 4, "horizon": 600, "explore": 0.3, "block": 70}
     return [_single_costs("long, trials", budgets.usual, **settings)]
 
 
@@ -89,7 +90,7 @@ def _callables(name: str, privacy: Privacy, **settings: Any) -> Case:
 
 def _single_costs(name: str, privacy: Privacy, **settings: Any) -> Case:
     usual = {"items": 2, "horizon": HORIZON, "feedback": "bandit", "privacy": privacy}
-    merged: dict[str, Any] = usual | settings
+    merged: Arguments = usual | settings
 
     def person(generator: np.random.Generator) -> float:
         return float(generator.uniform(-1, 1))

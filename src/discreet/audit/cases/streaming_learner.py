@@ -7,7 +7,7 @@ import numpy as np
 from discreet import Privacy, StreamingLearner
 from discreet.arrays import Floats
 from discreet.audit.cases.case import Case
-from discreet.audit.cases.parts import HORIZON, INFINITE, NAN, Budgets, maker
+from discreet.audit.cases.parts import HORIZON, INFINITE, NAN, Arguments, Budgets, maker
 from discreet.domains import LpBall, Simplex
 from discreet.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
 
@@ -18,8 +18,8 @@ def cases(budgets: Budgets) -> list[Case]:
     pure = budgets.pure
     # At this budget a dozen samples are many.
     loose = Privacy(1000 * budgets.epsilon, budgets.delta)
-    logistic: dict[str, Any] = {"loss": LogisticLoss(), "intercept": True, "domain": LpBall(4)}
-    classes: dict[str, Any] = {"loss": SoftmaxLoss(2), "domain": LpBall(6)}
+    logistic: Arguments = {"loss": LogisticLoss(), "intercept": True, "domain": LpBall(4)}
+    classes: Arguments = {"loss": SoftmaxLoss(2), "domain": LpBall(6)}
     corners = LpBall(3, 1)
     return [
         _streaming("streaming", usual, block=4),
@@ -66,7 +66,7 @@ def _streaming(name: str, privacy: Privacy, *, features: int = 3, **settings: An
         "horizon": HORIZON,
         "privacy": privacy,
     }
-    merged: dict[str, Any] = usual | settings
+    merged: Arguments = usual | settings
 
     def person(generator: np.random.Generator) -> tuple[Floats, float]:
         target = generator.uniform(-1, 1)
