@@ -1,4 +1,4 @@
-"""If these fail, a page names what is not there, or its examples do not run."""
+"""If these fail, a page names a proof or a file that does not exist, or its examples do not run."""
 
 import doctest
 import re
@@ -36,7 +36,7 @@ def test_every_theorem_that_a_docstring_names_is_on_its_page() -> None:
             r"(docs/guarantees/\w+\.md)((?:, | \()(?:Theorem|Lemma)[^.\"]*)", text
         ):
             if not (REPOSITORY / page).exists():
-                continue  # said by the test above
+                continue  # the test above reports it
             proof = (REPOSITORY / page).read_text()
             for kind, numbers in re.findall(
                 r"(Theorem|Lemma)s? ((?:\d+(?:, | and | to )?)+)", rest.split("docs/")[0]
@@ -48,7 +48,7 @@ def test_every_theorem_that_a_docstring_names_is_on_its_page() -> None:
 
 
 def test_every_guarantee_names_a_page() -> None:
-    """What a learner prints as its proof is there to be read."""
+    """The proof that a learner's guarantee prints is a page."""
     pages = set()
     for path in FILES:
         pages |= set(re.findall(r'^    proof = "(\w+\.md)"', path.read_text(), re.MULTILINE))

@@ -16,7 +16,7 @@ SOURCE = Path(discreet.__file__).parent.parent
 
 
 def printed(name: str, people: int, folder: Path) -> str:
-    """What an example prints, after it has written its picture."""
+    """Run an example; check its picture and its guarantee, and return what it prints."""
     options = ["--people", str(people), "--seed", "1", "--out", str(folder)]
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / f"{name}.py"), *options],
@@ -49,10 +49,9 @@ def test_an_example_reports_a_share_of_most_of_the_value(
 
 def test_published_totals_are_near_the_truth(tmp_path: Path) -> None:
     text = printed("totals", 2000, tmp_path)
-    deviation, independent = (
-        float(number) for number in re.findall(r"(?:of a total is|would be) ([\d.]+)", text)
-    )
-    assert deviation < independent / 3
+    printed_deviations = re.findall(r"(?:of a total is|would be) ([\d.]+)", text)
+    deviation, of_separate_releases = map(float, printed_deviations)
+    assert deviation < of_separate_releases / 3
     rows = re.findall(r"([\d.,]+) published +([\d.,]+) in truth", text)
     totals = [[float(number.replace(",", "")) for number in row] for row in rows]
     assert len(totals) == 4

@@ -1,6 +1,4 @@
-"""If these fail, something else than the engine opens a door, draws, or says what one person can
-move.
-"""
+"""If these fail, code outside its room makes doors, draws noise, or states a sensitivity."""
 
 import ast
 import re
@@ -21,31 +19,28 @@ def nodes(path: Path) -> Iterator[ast.AST]:
     return ast.walk(ast.parse(path.read_text()))
 
 
-def test_doors_are_made_by_the_engine_by_warming_up_and_by_audits_only() -> None:
-    makers = set()
-    for path in FILES:
-        for node in nodes(path):
-            made = (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id == "Door"
-            )
-            opened = (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr == "_door"
-            )
-            kin = isinstance(node, ast.ClassDef) and any(
-                ast.unparse(base) == "Door" for base in node.bases
-            )
-            if made or opened or kin:
-                makers.add(named(path))
+def calls(node: ast.AST, name: str) -> bool:
+    """Return whether a node is a call of a function of this name."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def makes_door(node: ast.AST) -> bool:
+    """Return whether a node makes a door, or derives a class from `Door`."""
+    if isinstance(node, ast.ClassDef):
+        return any(ast.unparse(base) == "Door" for base in node.bases)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "_door"
+    return calls(node, "Door")
+
+
+def test_only_the_engine_warming_up_and_audits_make_doors() -> None:
+    makers = {named(path) for path in FILES if any(map(makes_door, nodes(path)))}
     elsewhere = {path for path in makers if not path.startswith("audit/")}
     assert elsewhere == {"engine/engine.py", "learners/warm_up.py"}
 
 
-def test_no_learner_states_what_a_person_can_move() -> None:
-    """Aggregators do: `sensitivity`, `span` and `touched` are nobody else's to say."""
+def test_no_learner_states_a_sensitivity() -> None:
+    """Only aggregators assign `sensitivity`, `span` and `touched`."""
     stated = re.compile(r"\b(sensitivity|span|touched)\s*=(?!=)")
     assert not [
         named(path)
@@ -54,21 +49,17 @@ def test_no_learner_states_what_a_person_can_move() -> None:
     ]
 
 
-def test_only_gatherings_make_what_a_door_takes() -> None:
+def test_only_aggregators_make_aggregates() -> None:
     makers = {
-        named(path)
-        for path in FILES
-        for node in nodes(path)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "Aggregate"
+        named(path) for path in FILES if any(calls(node, "Aggregate") for node in nodes(path))
     }
     assert all(path.startswith("release/aggregators/") for path in makers)
 
 
-def test_noise_is_drawn_from_keyed_words_in_release_only() -> None:
-    """Public coins (engine/coins.py) and keys of files are no noise; simulations and audits draw
-    their own.
+def test_noise_is_drawn_from_random_bits_in_release_only() -> None:
+    """Public coins (engine/coins.py) and keys of files are no noise.
+
+    Simulations and audits draw their own.
     """
     drawing = re.compile(r"AESCounter|system_bits\(|seeded_bits\(|random_raw\(")
     drawers = {named(path) for path in FILES if drawing.search(path.read_text())}

@@ -1,4 +1,4 @@
-"""If these fail, a wrong setting is a foreign traceback, a page of text, or shows people's rows."""
+"""If these fail, a wrong setting ends in a traceback, in a page of text, or shows people's rows."""
 
 import copy
 import inspect
@@ -72,11 +72,11 @@ ARGUMENTS: dict[str, Any] = {
     "edges": ((0, 1), (1, 2)),
     "vertices": 3,
 }
-"""Of domains and families of functions."""
+"""Valid arguments of domains and families of functions."""
 
 
 class Odd:
-    """An object of nobody knows what."""
+    """An object whose length is negative and whose text cannot be made."""
 
     def __len__(self) -> int:
         return -5
@@ -89,20 +89,14 @@ ODD: list[Any] = [
     *(None, True, -1, 5, 10**400, 2**63, 1.5, float("nan"), 1j, np.float32(2.0)),
     *("", "x", "a\nb", "y" * 200_000, "\ud800", b"z", Path("\ud800")),
     *([], [1, 1], [[1], [2, 3]], [None], ["\ud800\n"], {"a": 1}, {1, 2}, range(3), iter([1, 2])),
-    *(
-        np.array(1.0),
-        np.array(3),
-        np.array("x"),
-        np.zeros(0),
-        np.zeros((2, 3)),
-        np.array([object()]),
-    ),
+    *(np.array(1.0), np.array(3), np.array("x"), np.zeros(0), np.zeros((2, 3))),
+    np.array([object()]),
     *(object(), Odd(), int, PRIVACY, Privacy, lambda *arguments: 1),
 ]
 
 
 def tried(call: Callable[[], Any]) -> Any:
-    """What a call gives; what it refuses is refused in one line that can be shown."""
+    """Return the result of a call, or None; a refusal must be one line that can be printed."""
     try:
         return call()
     except DiscreetError as error:
@@ -119,7 +113,7 @@ def detached(made: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is written is written there."""
+    """Work in a folder of the test, where files may be written."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -187,29 +181,27 @@ def test_odd_arguments_of_functions_are_refused_in_one_line() -> None:
             tried(lambda: Privacy(**({"epsilon": 1.0} | {name: odd})))  # noqa: B023
 
 
-def test_people_in_the_place_of_a_setting_are_not_quoted() -> None:
+def test_people_in_place_of_a_setting_are_not_quoted() -> None:
     rows = [[0.777, 0.25], [0.5, 0.125]]
+    misuses: list[Callable[[Any], object]] = [
+        lambda people: RunningSum(1, 10, people, bound=1.0),
+        lambda people: RunningSum(people, 10, PRIVACY, bound=1.0),
+        lambda people: RunningSum(1, people, PRIVACY, bound=1.0),
+        lambda people: Privacy(people),
+        lambda people: SetSelector(people, PRIVACY, function=ClickModel),
+        lambda people: SetMaximizer(4, people, 100, PRIVACY),
+    ]
     for people in (rows, np.array(rows), {"Jane": 0.777}, tuple(rows)):
-        for call in (
-            lambda: RunningSum(1, 10, people, bound=1.0),  # type: ignore[arg-type]  # noqa: B023
-            lambda: RunningSum(people, 10, PRIVACY, bound=1.0),  # type: ignore[arg-type]  # noqa: B023
-            lambda: RunningSum(1, people, PRIVACY, bound=1.0),  # type: ignore[arg-type]  # noqa: B023
-            lambda: Privacy(people),  # type: ignore[arg-type]  # noqa: B023
-            lambda: SetSelector(people, PRIVACY, function=ClickModel),  # noqa: B023
-            lambda: SetMaximizer(4, people, 100, PRIVACY),  # type: ignore[arg-type]  # noqa: B023
-        ):
+        for misuse in misuses:
             with pytest.raises(ConfigError) as refusal:
-                call()
+                misuse(people)
             assert "0.777" not in str(refusal.value)
             assert "Jane" not in str(refusal.value)
 
 
 def test_a_long_error_keeps_its_beginning_and_its_remedy() -> None:
-    text = str(
-        ConfigError(
-            "the log lacks " + ", ".join(f"column{place}" for place in range(10**5)) + ": name it"
-        )
-    )
+    columns = ", ".join(f"column{place}" for place in range(10**5))
+    text = str(ConfigError(f"the log lacks {columns}: name it"))
     assert len(text) < LONGEST + 10
     assert text.startswith("the log lacks column0")
     assert text.endswith(": name it")
@@ -217,12 +209,15 @@ def test_a_long_error_keeps_its_beginning_and_its_remedy() -> None:
 
 
 def test_a_number_in_an_array_without_dimensions_is_a_number() -> None:
-    assert SetMaximizer(np.array(4), 2, 100, PRIVACY).settings.items == 4  # type: ignore[arg-type]
-    assert ContextualBandit(np.array(3), 2, 100, PRIVACY).settings.arms == 3  # type: ignore[arg-type]
+    four: Any = np.array(4)
+    three: Any = np.array(3)
+    fraction: Any = np.array(1.0)
+    assert SetMaximizer(four, 2, 100, PRIVACY).settings.items == 4
+    assert ContextualBandit(three, 2, 100, PRIVACY).settings.arms == 3
     with pytest.raises(
         ConfigError, match=r"items must be a whole number or a list of labels, got 1\.0"
     ):
-        SetMaximizer(np.array(1.0), 2, 100, PRIVACY)  # type: ignore[arg-type]
+        SetMaximizer(fraction, 2, 100, PRIVACY)
 
 
 def test_a_wrong_value_is_shown_in_a_few_words() -> None:
@@ -249,18 +244,23 @@ def test_decisions_that_would_not_fit_into_memory_are_refused_before_anything_ch
 
 
 def test_odd_files_and_names_of_files_are_refused_in_one_line(tmp_path: Path) -> None:
-    good, log = tmp_path / "run.toml", tmp_path / "log.csv"
-    good.write_text(
-        'epsilon = 1.0\ndelta = 0.0\nlearner = "RunningSum"\nhorizon = 10\nbound = 1.0\ndimension '
-        "= 1"
-    )
+    good = tmp_path / "run.toml"
+    log = tmp_path / "log.csv"
+    good.write_text("""
+        learner = "RunningSum"
+        epsilon = 1.0
+        delta = 0.0
+        horizon = 10
+        bound = 1.0
+        dimension = 1
+    """)
     log.write_text("cups\n1\n")
     configurations = []
-    for place, text in enumerate(
-        ("a = " + "[" * 20_000, "epsilon = " + "9" * 5000, "a = 1\na = 2", "\0")
-    ):
-        configurations.append(tmp_path / f"{place}.toml")
-        configurations[-1].write_text(text)
+    broken = ("a = " + "[" * 20_000, "epsilon = " + "9" * 5000, "a = 1\na = 2", "\0")
+    for number, text in enumerate(broken):
+        path = tmp_path / f"{number}.toml"
+        path.write_text(text)
+        configurations.append(path)
     odd = [tmp_path / "\udcff", tmp_path / "\ud800", tmp_path / "a\nb", tmp_path / ("x" * 300)]
     commands: list[list[Any]] = [["status", path] for path in odd]
     for path in configurations + odd:
@@ -269,10 +269,10 @@ def test_odd_files_and_names_of_files_are_refused_in_one_line(tmp_path: Path) ->
         commands.append(["evaluate", path, "--data", log, "--propensity", "uniform"])
     commands += [["run", good, "--data", path, "--out", tmp_path / "out"] for path in odd]
     for command in commands:
-        result = CliRunner().invoke(app, [str(word) for word in command])
+        result = CliRunner().invoke(app, [str(argument) for argument in command])
         assert result.exit_code == 2, ascii(command)
         assert "Usage" in result.stderr or result.stderr.count("\n") == 1
-    for path in (tmp_path / "\udcff", tmp_path / "a\nb"):  # a folder may be called so
+    for path in (tmp_path / "\udcff", tmp_path / "a\nb"):  # valid names of folders
         result = CliRunner().invoke(app, ["run", str(good), "--data", str(log), "--out", str(path)])
         assert result.exit_code == 0, result.stderr
         assert (path / "report.json").exists()
@@ -286,6 +286,6 @@ def test_a_selector_is_not_copied() -> None:
 
 
 @pytest.mark.parametrize("engine", ["anything", 5, object(), int, ""])
-def test_an_engine_that_is_none_is_refused_at_once(engine: Any) -> None:
+def test_an_object_that_is_no_engine_is_refused_at_once(engine: Any) -> None:
     with pytest.raises(ConfigError, match="engine must be None, a Dask client or an address"):
         SetSelector(UniformMatroid(4, 2), PRIVACY, function=ClickModel, engine=engine)

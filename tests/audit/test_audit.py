@@ -1,5 +1,4 @@
-"""Attacks on the shipped mechanisms: if an honest one is caught, or a weak one is not, believe
-nothing here.
+"""If these fail, a mechanism of the library leaks, or the attack would not notice if one did.
 
 Seeds are fixed; each bound holds with probability 1 − 10⁻⁶. Weak copies have half the noise that
 their charge needs.
@@ -19,6 +18,7 @@ from discreet.engine.flat_state import flat
 from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.engine.view import nobody
 from discreet.learners.one_release import OneRelease
+from discreet.learners.set_maximizer.answers import Clicks
 from discreet.learners.set_maximizer.incumbent_search import IncumbentSearch
 from discreet.learners.set_maximizer.incumbent_search.releases import clicks_release
 from discreet.learners.set_maximizer.incumbent_search.screening import FirstClicks
@@ -43,10 +43,10 @@ def halved(noise: Noise) -> Noise:
 
 
 def outputs(sums: Any, *, first: int, weak: bool) -> np.ndarray:
-    """The best that an attacker makes of the sums of four people, of whom only the first
-    contributes.
+    """Return the attacker's best statistic of the sums of four blocks.
 
-    Coordinates are independent, so one run with 100,000 of them is 100,000 runs with one.
+    Only the first block has a person. Coordinates are independent, so one run with 100,000 of them
+    is 100,000 runs with one.
     """
     levels = sums.aggregator.levels
     wide = Rows((TRIALS,), levels=levels)
@@ -78,15 +78,18 @@ def outputs(sums: Any, *, first: int, weak: bool) -> np.ndarray:
         ("fresh", Privacy(1.0)),
     ],
 )
-def test_sums_keep_their_charge_and_half_the_noise_does_not(method: str, privacy: Privacy) -> None:
+def test_sums_stay_under_their_charge_and_half_the_noise_does_not(
+    method: str, privacy: Privacy
+) -> None:
     sums: PrefixSum = calibrate(privacy, Stream(Rows((1,)), RELEASES), method)
     claim = sums.spent(RELEASES)
-    honest = audit(outputs(sums, first=1, weak=False), outputs(sums, first=-1, weak=False), claim)
+    honest, weak = (
+        audit(outputs(sums, first=1, weak=weak), outputs(sums, first=-1, weak=weak), claim)
+        for weak in (False, True)
+    )
     assert not honest.caught
     assert honest.shown > 0.25 * claim.amount  # the attack is a good one
-    assert audit(
-        outputs(sums, first=1, weak=True), outputs(sums, first=-1, weak=True), claim
-    ).caught
+    assert weak.caught
 
 
 def selected(selection: Selection, scores: Aggregate, claim: Charge, seed: int) -> np.ndarray:
@@ -99,35 +102,33 @@ def selected(selection: Selection, scores: Aggregate, claim: Charge, seed: int) 
 
 
 @pytest.mark.parametrize(("claim", "behind"), [(zcdp(0.125), 0), (pure(1.0), 3)])
-def test_selections_keep_their_charge_and_twice_the_rate_does_not(
+def test_selections_stay_under_their_charge_and_twice_the_rate_does_not(
     claim: Charge, behind: int
 ) -> None:
     """The worst neighbours: half of the items gain what the other half loses.
 
     A pure loss shows best in what is rarely drawn.
     """
-    here, there = np.array([1, 1, behind, behind]), np.array([0, 0, behind + 1, behind + 1])
+    here = np.array([1, 1, behind, behind])
+    there = np.array([0, 0, behind + 1, behind + 1])
     gains = Rows((4,), norm=np.inf, nonnegative=True)
     honest = Selection.for_budget(claim, gains, draws=1)
-    fair = [
-        selected(honest, gains.holding(each), claim, seed) for seed, each in ((1, here), (2, there))
-    ]
-    assert not audit(*fair, claim).caught
-    understated = PublicCells(
-        (4,)
-    )  # claims half of the true span, so that the door lets the selection pass
+    fair_here = selected(honest, gains.holding(here), claim, seed=1)
+    fair_there = selected(honest, gains.holding(there), claim, seed=2)
+    assert not audit(fair_here, fair_there, claim).caught
+
+    # This aggregator states half of the true span, so that the door lets the selection pass.
+    understated = PublicCells((4,))
     weak = Selection.at_rate(2 * honest.rate, understated.span)
-    unfair = [
-        selected(weak, understated.holding(each), claim, seed)
-        for seed, each in ((3, here), (4, there))
-    ]
-    assert audit(*unfair, claim).caught
+    unfair_here = selected(weak, understated.holding(here), claim, seed=3)
+    unfair_there = selected(weak, understated.holding(there), claim, seed=4)
+    assert audit(unfair_here, unfair_there, claim).caught
 
 
 @pytest.mark.parametrize(
     ("noise", "claim"), [(DiscreteGaussian(4), zcdp(0.1251)), (DiscreteLaplace(2), pure(1.0001))]
 )
-def test_noise_through_a_door_keeps_its_charge(noise: Noise, claim: Charge) -> None:
+def test_noise_through_a_door_stays_under_its_charge(noise: Noise, claim: Charge) -> None:
     numbers = PublicCells((1,), low=-1.0, high=1.0)  # replacing a person moves it by at most 2
 
     def outputs_of(value: int, seed: int) -> np.ndarray:
@@ -137,26 +138,24 @@ def test_noise_through_a_door_keeps_its_charge(noise: Noise, claim: Charge) -> N
         )
 
     assert not audit(outputs_of(0, 5), outputs_of(2, 6), claim).caught
-    assert audit(
-        outputs_of(0, 7), outputs_of(6, 8), claim
-    ).caught  # somebody who weighs three times as much
+    # One person weighs three times as much as the aggregator allows.
+    assert audit(outputs_of(0, 7), outputs_of(6, 8), claim).caught
 
 
-def counted(swap: IncumbentSearch, click: int, claim: Charge, seed: int) -> np.ndarray:
-    """What an attacker sees of a screening in which one visitor clicks: how far item 0 is ahead
-    of item 1.
-    """
-    view = swap.view(flat(swap.start()[0]), 0, 0, Coins(bytes(16)))
+def counted(problem: IncumbentSearch, click: int, claim: Charge, seed: int) -> np.ndarray:
+    """Return by how much item 0 leads item 1 in screenings in which one visitor clicks."""
+    view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
     assert isinstance(view, FirstClicks)
     shown = view.decide(np.arange(100), EMPTY_REQUEST)
     round = next(place for place, slate in enumerate(shown) if {0, 1} <= set(slate.tolist()))
     block = nobody(view)
-    view.gather(block, view.read(Batch(np.array([round]), [click], EMPTY_REQUEST)))
+    answers = view.read(Batch(np.array([round]), [click], EMPTY_REQUEST))
+    assert isinstance(answers, Clicks)
+    view.gather(block, answers)
 
     def passage(door: Door) -> float:
-        first, second = np.clip(
-            view.sums.drawn(block, door)[:2], 0.0, 1.0
-        )  # all that is to be known
+        # Clicks of one visitor are 0 or 1: an attacker clips to that range.
+        first, second = np.clip(view.sums.drawn(block, door)[:2], 0.0, 1.0)
         return float(first - second)
 
     return through_doors(passage, claim, trials=4_000, seed=seed)
@@ -164,17 +163,14 @@ def counted(swap: IncumbentSearch, click: int, claim: Charge, seed: int) -> np.n
 
 @dataclass(frozen=True)
 class Understated(OneChoice):
-    """Says that a person moves half of what they move, so that the door lets half the noise
-    pass.
-    """
+    """States half of its sensitivity, so that the door lets half the noise pass."""
 
     def unit_sensitivity(self, norm: int) -> float:
-        return (
-            super().unit_sensitivity(norm) / 2.001
-        )  # a little less: half of an odd scale is rounded
+        # A little less than half, because half of an odd scale is rounded.
+        return super().unit_sensitivity(norm) / 2.001
 
 
-def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(
+def test_a_screening_stays_under_its_charge_and_half_the_noise_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The worst neighbours: one visitor's click moves from one candidate to another."""
@@ -188,19 +184,20 @@ def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(
         feedback="clicks",
         stream="iid",
     )
-    swap = SetMaximizer.problem_for(settings)
-    assert isinstance(swap, IncumbentSearch)
-    found = clicks_release(settings)
-    claim = found.charge
-    honest = audit(counted(swap, 0, claim, 41), counted(swap, 1, claim, 42), claim)
+    problem = SetMaximizer.problem_for(settings)
+    assert isinstance(problem, IncumbentSearch)
+    release = clicks_release(settings)
+    claim = release.charge
+    honest = audit(counted(problem, 0, claim, 41), counted(problem, 1, claim, 42), claim)
     assert not honest.caught
     assert honest.shown > 0.2 * claim.amount
-    weak = OneRelease(found.name, _weak(found.calibrated))
+
+    weak = OneRelease(release.name, _weak(release.calibrated))
     monkeypatch.setattr(FirstClicks, "sums", weak)
-    assert audit(counted(swap, 0, claim, 43), counted(swap, 1, claim, 44), claim).caught
+    assert audit(counted(problem, 0, claim, 43), counted(problem, 1, claim, 44), claim).caught
 
 
-def _weak(once: CalibratedNoise) -> CalibratedNoise:
+def _weak(once: CalibratedNoise[OneChoice]) -> CalibratedNoise[OneChoice]:
     return CalibratedNoise(
         Understated(once.aggregator.shape, levels=once.aggregator.levels), halved(once.noise)
     )

@@ -1,4 +1,4 @@
-"""The attack on outputs: a learner without noise must be caught, an honest one must not."""
+"""If these fail, the attack on outputs misses a learner without noise, or blames an honest one."""
 
 import numpy as np
 import pytest
@@ -12,29 +12,28 @@ from discreet.release.door import Door
 from discreet.release.noise import Noise
 
 SUMS = next(case for case in cases(0.5) if case.name == "sum, blocks, toeplitz")
-ASKED = Privacy(0.5, 1e-6)
+PRIVACY = Privacy(0.5, 1e-6)
 
 
 def test_an_honest_learner_is_not_caught_and_one_without_noise_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     worst = measured_costs(SUMS, pairs=20, seed=0).worst
-    assert not attack(SUMS, ASKED, runs=20, pair=worst).caught
+    assert not attack(SUMS, PRIVACY, runs=20, pair=worst).caught
+    honest = Door.noised
 
-    def exact(self: Door, noise: Noise, values: Integers) -> Integers:
-        return values + noise.draw(values.size, self._bits) // 1000  # a thousandth of the noise
+    def faint(self: Door, noise: Noise, exact: Integers) -> Integers:
+        return exact + (honest(self, noise, exact) - exact) // 1000  # a thousandth of the noise
 
-    monkeypatch.setattr(Door, "noised", exact)
-    found = attack(SUMS, ASKED, runs=120, pair=worst)
-    assert found.caught
-    assert found.epsilon > 0.5
-    assert min(np.add(found.false_alarms, found.misses)) < 0.02
+    monkeypatch.setattr(Door, "noised", faint)
+    attacked = attack(SUMS, PRIVACY, runs=120, pair=worst)
+    assert attacked.caught
+    assert attacked.epsilon > 0.5
+    assert min(np.add(attacked.false_alarms, attacked.misses)) < 0.02
 
 
 def test_the_allowed_curve_is_that_of_randomised_response() -> None:
-    """Who answers truly with chance e^ε/(1 + e^ε) reaches the curve's corner and nothing below
-    it.
-    """
+    """A true answer with probability e^ε/(1 + e^ε) reaches the curve's corner, never below it."""
     wrong = 1 / (1 + np.exp(1.0))
     assert allowed_misses(np.array([wrong]), Privacy(1.0))[0] == pytest.approx(wrong)
     answers = np.array([0.0] * 731 + [1.0] * 269), np.array([0.0] * 269 + [1.0] * 731)

@@ -1,6 +1,7 @@
-"""Runs that are killed at every line, in processes of their own; says as JSON what became of each.
+"""Kills runs at every line, in processes of their own, and prints the results as JSON.
 
-Forked from a process that has never read a table: the threads of Polars do not survive a fork.
+The processes are forked from one that has never read a table: the threads of Polars do not survive
+a fork.
 """
 
 import json
@@ -18,19 +19,18 @@ import discreet
 from discreet.runs import columns, decisions, run
 
 WRITES = (pathlib.Path.open, pathlib.Path.write_text, pathlib.Path.write_bytes)
-"""Of the standard library's functions: a file may be half written in them."""
+"""Functions of the standard library in which a file may be half written."""
 WATCHED = {module.__file__ for module in (run, columns, decisions)}
-KEPT = ("columns.json", "decisions.jsonl", "report.json")
+COMPARED = ("columns.json", "decisions.jsonl", "report.json")
 
 
 def in_child(work: Any, last: int | None = None) -> int:
-    """Do something in a child process, up to so many lines of the run and of writes; its exit
-    code.
-    """
+    """Work in a child process until `last` lines of the run and of writes; return its exit code."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    lines, writes = 0, {function.__code__ for function in WRITES}
+    lines = 0
+    writes = {function.__code__ for function in WRITES}
 
     def watch(frame: Any, event: str, argument: Any) -> Any:
         nonlocal lines
@@ -54,22 +54,22 @@ def in_child(work: Any, last: int | None = None) -> int:
 
 
 def main(folder: Path, before: str, step: int) -> None:
-    """Kill the run over `log.csv` at every line, or every so many lines, after a whole one over
-    `before`.
-    """
+    """Kill the run over `log.csv` every `step` lines, after a whole run over `before`."""
 
     def over(log: str, out: Path) -> Any:
         return lambda: run.run_log(folder / "shop.toml", folder / log, out, Console(quiet=True))
 
     def contents(out: Path) -> list[str]:
-        return [(out / name).read_text() for name in KEPT]
+        return [(out / name).read_text() for name in COMPARED]
 
     whole = folder / "whole"
     assert in_child(over("log.csv", whole)) == 0
     begun = folder / "begun"
     if before != "nothing":
         assert in_child(over(before, begun)) == 0
-    killed, broken, seen = 0, [], set()
+    killed = 0
+    broken = []
+    seen = set()
     for last in count(step=step):
         out = folder / "out"
         shutil.rmtree(out, ignore_errors=True)
@@ -81,7 +81,7 @@ def main(folder: Path, before: str, step: int) -> None:
         assert code == 9, f"the run neither finished nor was killed at line {last}"
         killed += 1
         left = tuple((path.name, path.read_bytes()) for path in sorted(out.glob("*")))
-        if left in seen:  # as after an earlier line
+        if left in seen:  # an earlier kill left the same files
             continue
         seen.add(left)
         if in_child(over("log.csv", out)) or contents(out) != contents(whole):
@@ -90,8 +90,7 @@ def main(folder: Path, before: str, step: int) -> None:
 
 
 if __name__ == "__main__":
-    discreet.warm_up(
-        discreet.SetMaximizer(2, 1, 30, discreet.Privacy(1.0, 1e-6))
-    )  # once, for all children
+    # Kernels are compiled once, for all children.
+    discreet.warm_up(discreet.SetMaximizer(2, 1, 30, discreet.Privacy(1.0, 1e-6)))
     run.CHECKPOINT = 1  # type: ignore[assignment]  # after every answer
     main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -1,9 +1,8 @@
-"""If these fail, a run cannot follow its catalogue, or a change is lost, made twice or made by
-halves.
-"""
+"""If these fail, a run cannot follow its catalogue, or a change is lost, repeated or partial."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -31,7 +30,7 @@ slates = "decided"
 """
 
 
-def run(folder: Path, visitors: int, slate: str = "tea milk") -> dict[str, object]:
+def run(folder: Path, visitors: int, slate: str = "tea milk") -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     clicks = np.random.default_rng(0).random(visitors) < 0.3
     table = {"slate": [slate] * visitors, "click": ["tea" if click else None for click in clicks]}
@@ -42,41 +41,33 @@ def run(folder: Path, visitors: int, slate: str = "tea milk") -> dict[str, objec
 
 def test_a_run_goes_on_with_its_new_catalogue(tmp_path: Path) -> None:
     run(tmp_path, 100)
-    arguments = [
-        "change",
-        str(tmp_path / "out"),
-        "--add",
-        "rope",
-        "--retire",
-        "milk",
-        "--extend",
-        "200",
-    ]
-    result = CliRunner().invoke(app, [*arguments, "--json"])
+    changes = ["--add", "rope", "--retire", "milk", "--extend", "200"]
+    result = CliRunner().invoke(app, ["change", str(tmp_path / "out"), *changes, "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.output) == {
         "active": ["tea", "soap"],
         "pending": ["rope"],
         "horizon": 600,
     }
-    found = run(tmp_path, 600, slate="tea rope")
-    assert found["visitors"] == 600
-    assert "milk" not in found["slate"]  # type: ignore[operator]
+    report = run(tmp_path, 600, slate="tea rope")
+    assert report["visitors"] == 600
+    assert "milk" not in report["slate"]
     assert status_of(tmp_path / "out")["horizon"] == 600
     assert policy_from(tmp_path / "out").items == 3
 
 
 def test_changes_that_cannot_be_made_are_refused_in_one_line(tmp_path: Path) -> None:
     run(tmp_path, 100)
-    for change, message in (
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({}, "nothing is to be changed"),
         ({"retire": ["rope"]}, "no item 'rope'"),
         ({"add": ["tea"]}, "'tea' already"),
         ({"extend": 0}, "rounds must be"),
         ({"extend": 200, "add": ["rope"], "retire": ["typo"]}, "no item 'typo'"),
-    ):
+    )
+    for change, message in refused:
         with pytest.raises(ConfigError, match=message):
-            change_run(tmp_path / "out", **change)  # type: ignore[arg-type]
+            change_run(tmp_path / "out", **change)
     with pytest.raises(ConfigError, match="not the folder of a run"):
         change_run(tmp_path, add=["rope"])
     result = CliRunner().invoke(app, ["change", str(tmp_path / "out"), "--retire", "rope"])

@@ -4,14 +4,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from discreet.arrays import Floats
 from discreet.cli import app
 from discreet.release.noise import DiscreteGaussian
+from discreet.release.randomness import RandomBits
 from discreet.runs.doctor import EXTRAS, examine
 
 
@@ -20,7 +21,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def asked(*options: str) -> Result:
+def examined(*options: str) -> Result:
     return CliRunner().invoke(app, ["doctor", *options])
 
 
@@ -32,14 +33,14 @@ def test_a_sound_machine_is_ok_and_nothing_stays_behind(tmp_path: Path) -> None:
     assert "ns per draw" in findings["exact sampler"].says
     assert {f"extra {name}" for name in EXTRAS} < findings.keys()
     assert list(tmp_path.iterdir()) == []
-    assert asked().exit_code == 0
+    assert examined().exit_code == 0
 
 
-def test_a_missing_extra_comes_with_the_command_that_brings_it(
+def test_a_missing_extra_comes_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    report = json.loads(asked("--json").output)
+    report = json.loads(examined("--json").output)
     says = {
         finding["name"]: finding["says"] for finding in report["findings"] if not finding["fine"]
     }
@@ -69,20 +70,20 @@ main()
 def test_a_sampler_that_does_not_work_is_broken_and_exits_with_one(
     broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def draw(noise: DiscreteGaussian, size: int, words: Any) -> Any:
+    def draw(noise: DiscreteGaussian, size: int, bits: RandomBits) -> Floats:
         if broken == "numba":
             raise ImportError("Numba needs NumPy 2.0 or less")
         return np.zeros(size)
 
     monkeypatch.setattr(DiscreteGaussian, "draw", draw)
-    result = asked()
+    result = examined()
     assert result.exit_code == 1
     assert "broken" in result.output
     assert "pip install" in result.output
-    assert asked("--json").exit_code == 1
+    assert examined("--json").exit_code == 1
 
 
-def test_locks_that_do_not_hold_are_something_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locks_that_do_not_hold_come_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fcntl.flock", lambda lock, how: None)
     (locks,) = (finding for finding in examine() if finding.name == "file locks")
     assert (locks.fine, locks.essential) == (False, False)

@@ -1,6 +1,4 @@
-"""If these fail, a clinic's log is read wrongly, tells whose dose was whose, or cannot be gone
-on with.
-"""
+"""If these fail, a log of arms is read wrongly, or a file shows the arm of a patient."""
 
 import json
 from io import StringIO
@@ -19,7 +17,8 @@ from discreet.learners.contextual_bandit.log_adapter import ContextualBanditLogA
 from discreet.runs import run as service
 from discreet.runs.run import run_log
 
-DOSES, FEATURES = ("low", "high"), ("age", "weight")
+DOSES = ("low", "high")
+FEATURES = ("age", "weight")
 PATIENTS = 6000
 CLINIC = f"""
 learner = "ContextualBandit"
@@ -35,7 +34,7 @@ LOGGED = 'propensity = "p"\nleast_propensity = 0.2\n'
 
 
 def patients(crowd: np.random.Generator, *, uniform: bool) -> polars.DataFrame:
-    """A log of an old policy: by lot, or one that gives high doses to the old more often."""
+    """A log of another policy: uniform doses, or high ones more often to older patients."""
     people = crowd.uniform(-1, 1, size=(PATIENTS, 2))
     chances = np.full(PATIENTS, 0.5) if uniform else 0.5 + 0.3 * people[:, 0]
     high = crowd.random(PATIENTS) < chances
@@ -66,19 +65,17 @@ def decisions_in(folder: Path) -> list[str]:
     return (folder / "out" / "decisions.jsonl").read_text().splitlines()
 
 
-# --- what is learned
+# --- what is learned ------------------------------------------------------------------------------
 
 
-def test_doses_by_lot_teach_those_that_were_given_what_was_decided(
+def test_uniform_doses_teach_from_the_rows_that_agree_with_the_decision(
     tmp_path: Path, crowd: np.random.Generator
 ) -> None:
     log = patients(crowd, uniform=True)
     report = run(tmp_path, CLINIC + UNIFORM, log)
     clinic = ContextualBandit(DOSES, FEATURES, PATIENTS, Privacy(8.0, 1e-6), seed=1)
-    contexts, logged = (
-        log.select(FEATURES).to_numpy(),
-        (log["arm"] == "high").to_numpy().astype(int),
-    )
+    contexts = log.select(FEATURES).to_numpy()
+    logged = (log["arm"] == "high").to_numpy().astype(int)
     first = 0
     while first < PATIENTS:
         clinic.release_if_due()
@@ -93,7 +90,7 @@ def test_doses_by_lot_teach_those_that_were_given_what_was_decided(
     assert report["weights"]["high"]["age"] > 0.2 > -0.2 > report["weights"]["low"]["age"]
 
 
-def test_a_policy_that_preferred_some_teaches_the_same(
+def test_a_policy_with_preferences_teaches_the_same(
     tmp_path: Path, crowd: np.random.Generator
 ) -> None:
     report = run(tmp_path, CLINIC + LOGGED, patients(crowd, uniform=False))
@@ -102,19 +99,19 @@ def test_a_policy_that_preferred_some_teaches_the_same(
     assert all(abs(report["offsets"][dose] - 0.5) < 0.12 for dose in DOSES)
 
 
-# --- kills
+# --- kills ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", [UNIFORM, LOGGED])
 def test_a_run_that_is_stopped_anywhere_decides_as_if_it_had_not_been(
     tmp_path: Path, crowd: np.random.Generator, monkeypatch: pytest.MonkeyPatch, settings: str
 ) -> None:
-    """Stopped in the middle of blocks, with what was counted saved and what was not lost."""
+    """The run stops in the middle of blocks; rows since the last checkpoint are read again."""
     log = patients(crowd, uniform=settings == UNIFORM)
     run(tmp_path / "whole", CLINIC + settings, log)
     monkeypatch.setattr(service, "CHUNK", 97)
     monkeypatch.setattr(service, "CHECKPOINT", 1)
-    understood = ContextualBanditLogAdapter.feedback
+    honest = ContextualBanditLogAdapter.feedback
     for stop in (1, 5, 20, 40):
         left = [stop]
 
@@ -122,22 +119,20 @@ def test_a_run_that_is_stopped_anywhere_decides_as_if_it_had_not_been(
             left[0] -= 1
             if not left[0]:
                 raise KeyboardInterrupt
-            return understood(*arguments)
+            return honest(*arguments)
 
         monkeypatch.setattr(ContextualBanditLogAdapter, "feedback", stops)
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path / "stopped", CLINIC + settings, log)
-    monkeypatch.setattr(ContextualBanditLogAdapter, "feedback", understood)
+    monkeypatch.setattr(ContextualBanditLogAdapter, "feedback", honest)
     run(tmp_path / "stopped", CLINIC + settings, log)
     assert decisions_in(tmp_path / "stopped") == decisions_in(tmp_path / "whole")
 
 
-# --- what is written and what is refused
+# --- files and refusals ---------------------------------------------------------------------------
 
 
-def test_what_is_written_tells_no_doses_of_patients(
-    tmp_path: Path, crowd: np.random.Generator
-) -> None:
+def test_no_file_shows_the_dose_of_a_patient(tmp_path: Path, crowd: np.random.Generator) -> None:
     report = run(tmp_path, CLINIC + UNIFORM, patients(crowd, uniform=True))
     lines = [json.loads(line) for line in decisions_in(tmp_path)]
     assert [line["release"] for line in lines] == list(range(report["releases"] + 1))
@@ -150,7 +145,7 @@ def test_what_is_written_tells_no_doses_of_patients(
     }  # fmt: skip
 
 
-def test_weights_are_printed_as_how_many_there_are(
+def test_the_number_of_weights_is_printed_instead_of_weights(
     tmp_path: Path, crowd: np.random.Generator
 ) -> None:
     paper = StringIO()

@@ -1,6 +1,4 @@
-"""If these fail, a run's curve of what it earned is missing or wrong, or comes too late to be
-paid for.
-"""
+"""If these fail, a run's curve of the earned value is missing or wrong, or refused too late."""
 
 import itertools
 import json
@@ -28,35 +26,41 @@ from discreet.runs.status import status_of
 
 VISITORS = 2000
 BASE = f"epsilon = 1.0\ndelta = 1e-6\nseed = 1\nhorizon = {VISITORS}\nreport = 0.3\n"
-SHOP = (
-    BASE
-    + 'items = ["tea", "milk", "soap", "rope"]\nslots = 2\nfeedback = "clicks"\nstream = "iid"\n'
-)
-SHOP += 'slates = "decided"\n'
+SHOP = f"""
+{BASE}
+items = ["tea", "milk", "soap", "rope"]
+slots = 2
+feedback = "clicks"
+stream = "iid"
+slates = "decided"
+"""
 COSTS = BASE + 'learner = "SetMinimizer"\nitems = 3\nfeedback = "bandit"\nslates = "decided"\n'
-CLINIC = (
-    BASE
-    + 'learner = "ContextualBandit"\narms = ["low", "high"]\nfeatures = ["age"]\npropensity = "uniform"\n'
-)
+CLINIC = f"""
+{BASE}
+learner = "ContextualBandit"
+arms = ["low", "high"]
+features = ["age"]
+propensity = "uniform"
+"""
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @cache
 def shop_and_log() -> tuple[SetMaximizer, polars.DataFrame]:
-    """A shop that learned from clicks, and the log of what it showed."""
+    """A shop that learned from clicks, and the log of its slates."""
     items = ["tea", "milk", "soap", "rope"]
-    both = Privacy(1.0, 1e-6)
+    privacy = Privacy(1.0, 1e-6)
     shop = SetMaximizer(
-        items, 2, VISITORS, both, feedback="clicks", stream="iid", report=0.3, seed=1
+        items, 2, VISITORS, privacy, feedback="clicks", stream="iid", report=0.3, seed=1
     )
-    crowd = np.random.default_rng(0)
+    generator = np.random.default_rng(0)
     shown: list[str] = []
     clicked: list[str | None] = []
     while shop.clock < VISITORS:
         shop.release_if_due()
         tickets = shop.open_many(shop.rounds_until_release)
         names = tickets.decisions.tolist()
-        clicks = [slate[0] if crowd.random() < 0.4 else None for slate in names]
+        clicks = [slate[0] if generator.random() < 0.4 else None for slate in names]
         shop.close_many(tickets, clicks)
         shown += [" ".join(slate) for slate in names]
         clicked += clicks
@@ -71,19 +75,19 @@ def run(folder: Path, settings: str, log: polars.DataFrame) -> dict[str, Any]:
     return run_log(folder / "run.toml", folder / "log.csv", folder / "out", Console(quiet=True))
 
 
-def test_a_run_writes_what_it_earned_and_draws_it(tmp_path: Path) -> None:
+def test_a_run_writes_and_draws_the_earned_value(tmp_path: Path) -> None:
     shop, log = shop_and_log()
     run(tmp_path, SHOP, log)
-    kept = json.loads((tmp_path / "out" / "report.json").read_text())["earned"]
-    found = shop.report()
-    assert kept["visitors"] == found.rounds.tolist()
-    assert kept["visitors"][-1] == VISITORS
-    assert kept["value"] == found.value.tolist()
-    assert kept["standard_deviation"] == found.standard_deviation.tolist()
+    earned = json.loads((tmp_path / "out" / "report.json").read_text())["earned"]
+    report = shop.report()
+    assert earned["visitors"] == report.rounds.tolist()
+    assert earned["visitors"][-1] == VISITORS
+    assert earned["value"] == report.value.tolist()
+    assert earned["standard_deviation"] == report.standard_deviation.tolist()
     assert (tmp_path / "out" / "earned.png").read_bytes().startswith(PNG)
 
 
-def test_a_run_that_is_stopped_and_gone_on_with_draws_the_same(
+def test_a_run_that_was_stopped_draws_the_same_curve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, log = shop_and_log()
@@ -131,12 +135,14 @@ def test_without_matplotlib_a_run_with_a_report_is_refused_before_anything_is_sp
 
 
 def test_costs_and_arms_are_drawn_too(tmp_path: Path) -> None:
-    crowd = np.random.default_rng(3)
-    sets = polars.DataFrame({"slate": ["0 1"] * VISITORS, "cost": crowd.uniform(-1, 1, VISITORS)})
+    generator = np.random.default_rng(3)
+    sets = polars.DataFrame(
+        {"slate": ["0 1"] * VISITORS, "cost": generator.uniform(-1, 1, VISITORS)}
+    )
     patients = polars.DataFrame(
         {
-            "age": crowd.uniform(-1, 1, VISITORS),
-            "arm": np.where(crowd.random(VISITORS) < 0.5, "low", "high"),
+            "age": generator.uniform(-1, 1, VISITORS),
+            "arm": np.where(generator.random(VISITORS) < 0.5, "low", "high"),
             "reward": np.ones(VISITORS),
         }
     )
@@ -146,7 +152,7 @@ def test_costs_and_arms_are_drawn_too(tmp_path: Path) -> None:
         assert (tmp_path / name / "out" / "earned.png").read_bytes().startswith(PNG)
 
 
-def test_status_says_what_was_earned_lately(tmp_path: Path) -> None:
+def test_status_has_the_newest_earned_value(tmp_path: Path) -> None:
     earned = run(tmp_path, SHOP, shop_and_log()[1])["earned"]
     found = status_of(tmp_path / "out")["earned"]
     means = earned.pop("means")
@@ -168,7 +174,7 @@ def test_a_block_with_much_noise_does_not_hide_the_others() -> None:
     assert 0.7 < high < 1.0
 
 
-# --- a log of what others decided
+# --- a log of another policy ----------------------------------------------------------------------
 
 ARMS = 5
 PEOPLE = 40_000
@@ -179,32 +185,33 @@ DOSES = (
 
 
 def doses(worth: Any, *, uniform: bool, seed: int) -> tuple[polars.DataFrame, np.ndarray]:
-    """A log of people given arms at random, and what each arm was worth to each of them."""
-    crowd = np.random.default_rng(seed)
-    age = crowd.uniform(-1, 1, PEOPLE)
+    """Return a log of random arms, and the value of each arm for each person."""
+    generator = np.random.default_rng(seed)
+    age = generator.uniform(-1, 1, PEOPLE)
     worths = np.stack([np.broadcast_to(worth(arm, age), PEOPLE) for arm in range(ARMS)], axis=1)
     chances = np.full((PEOPLE, ARMS), 1 / ARMS)
     if not uniform:  # older people were given the first arm more often
         chances[:, 0] = np.where(age > 0, 0.6, 0.2)
         chances[:, 1:] = (1 - chances[:, :1]) / (ARMS - 1)
-    arms = (crowd.random((PEOPLE, 1)) > chances.cumsum(axis=1)).sum(axis=1)
-    everyone = np.arange(PEOPLE)
+    arms = (generator.random((PEOPLE, 1)) > chances.cumsum(axis=1)).sum(axis=1)
+    rows = np.arange(PEOPLE)
     log = {
         "age": age,
         "arm": arms,
-        "reward": (crowd.random(PEOPLE) < worths[everyone, arms]).astype(float),
-        "propensity": chances[everyone, arms],
+        "reward": (generator.random(PEOPLE) < worths[rows, arms]).astype(float),
+        "propensity": chances[rows, arms],
     }
     return polars.DataFrame(log), worths
 
 
 def decided(settings: str, log: polars.DataFrame) -> np.ndarray:
-    """The arms that the run with these settings decides for the people of this log."""
+    """Return the arms that a run with these settings decides for the people of this log."""
     adapter = log_adapter_of("ContextualBandit").from_plain(
         {name: value for name, value in tomllib.loads(settings).items() if name != "learner"}
     )
     clinic: Any = ContextualBandit.from_settings(adapter.settings)
-    table, arms = LogTable(log), []
+    table = LogTable(log)
+    arms = []
     columns = adapter.columns(log.columns)
     while clinic.clock < PEOPLE:
         clinic.release_if_due()
@@ -217,43 +224,40 @@ def decided(settings: str, log: polars.DataFrame) -> np.ndarray:
 
 @pytest.mark.parametrize("uniform", [True, False])
 @pytest.mark.parametrize("world", ["all alike, .55", "all alike, .1", "arms differ"])
-def test_a_run_over_a_log_of_others_says_what_its_decisions_would_have_earned(
+def test_a_run_over_another_policys_log_estimates_what_its_decisions_would_have_earned(
     tmp_path: Path, uniform: bool, world: str
 ) -> None:
-    """Within four of its standard deviations in every block, and within .05 where it knows that
-    well.
-    """
+    """The error is below four standard deviations in every block, and below 0.05 over all."""
     worth = {
         "all alike, .55": lambda arm, age: 0.55,
         "all alike, .1": lambda arm, age: 0.1,
         "arms differ": lambda arm, age: 0.5 + (0.4 if arm == 2 else -0.4) * age,
     }[world]
     log, worths = doses(worth, uniform=uniform, seed=2)
-    said = (
-        'propensity = "uniform"\n'
-        if uniform
-        else 'propensity = "propensity"\nleast_propensity = 0.1\n'
-    )
-    earned = run(tmp_path, DOSES + said, log)["earned"]
-    arms = decided(DOSES + said, log)
+    settings = DOSES + 'propensity = "propensity"\nleast_propensity = 0.1\n'
+    if uniform:
+        settings = DOSES + 'propensity = "uniform"\n'
+    earned = run(tmp_path, settings, log)["earned"]
+    arms = decided(settings, log)
     truth = worths[np.arange(PEOPLE), arms]
     edges = [0, *earned["visitors"]]
     assert edges[-1] > 0.95 * PEOPLE
     means = np.array([truth[a:b].mean() for a, b in itertools.pairwise(edges)])
-    value, deviation = np.array(earned["value"]), np.array(earned["standard_deviation"])
+    value = np.array(earned["value"])
+    deviation = np.array(earned["standard_deviation"])
     assert (np.abs(value - means) < 4 * deviation).all()
     weights = 1 / deviation**2
-    together = float((weights * (value - means)).sum() / weights.sum())
-    assert abs(together) < 4 / np.sqrt(weights.sum()) < 0.05
+    mean_error = float((weights * (value - means)).sum() / weights.sum())
+    assert abs(mean_error) < 4 / np.sqrt(weights.sum()) < 0.05
     shown = status_of(tmp_path / "out")["earned"]
     assert (shown["value"], shown["means"]) == (earned["value"][-1], earned["means"])
     assert "by the declared propensities" in shown["means"]
 
 
-def test_what_a_log_of_others_earned_is_not_said_where_its_propensity_is_not_known(
+def test_there_is_no_earned_value_where_the_propensity_of_the_log_is_not_known(
     tmp_path: Path,
 ) -> None:
-    """As in a folder of an older version, which did not write it down."""
+    """Older versions did not write the propensity to columns.json."""
     log, _ = doses(lambda arm, age: 0.55, uniform=True, seed=2)
     run(tmp_path, DOSES + 'propensity = "uniform"\n', log.head(5000))
     assert "earned" in status_of(tmp_path / "out")
@@ -263,9 +267,9 @@ def test_what_a_log_of_others_earned_is_not_said_where_its_propensity_is_not_kno
 
 def test_a_run_does_not_change_the_propensity_of_its_log(tmp_path: Path) -> None:
     log, _ = doses(lambda arm, age: 0.55, uniform=False, seed=2)
-    said = DOSES + 'propensity = "propensity"\nleast_propensity = 0.1\n'
-    run(tmp_path, said, log.head(2000))
+    settings = DOSES + 'propensity = "propensity"\nleast_propensity = 0.1\n'
+    run(tmp_path, settings, log.head(2000))
     with pytest.raises(
         ConfigError, match=r"reads a log with least_propensity = 0\.1: go on with that"
     ):
-        run(tmp_path, said.replace("0.1\n", "0.2\n"), log)
+        run(tmp_path, settings.replace("0.1\n", "0.2\n"), log)

@@ -1,6 +1,4 @@
-"""If these fail, a log of another policy teaches a run nothing, is read twice, or cannot be gone
-on from.
-"""
+"""If these fail, another policy's log teaches a run nothing, is read twice, or ends the run."""
 
 import json
 import subprocess
@@ -20,11 +18,16 @@ from discreet.cli import app
 from discreet.runs.run import run_log
 
 NAMES = ["tea", "milk", "soap", "rope", "None"]
-SHOP = (
-    f"epsilon = 1.0\ndelta = 1e-6\nseed = 1\nhorizon = 3000\nitems = {NAMES}\nslots = 2\nstream = "
-    '"iid"\n'
-    'feedback = "clicks"\n'
-)
+SHOP = f"""
+epsilon = 1.0
+delta = 1e-6
+seed = 1
+horizon = 3000
+items = {NAMES}
+slots = 2
+stream = "iid"
+feedback = "clicks"
+"""
 UNIFORM = SHOP + 'propensity = "uniform"\n'
 COLUMN = SHOP + 'propensity = "p"\nleast_propensity = 0.05\n'
 LIKES = np.array([0.05, 0.1, 0.4, 0.3, 0.1])
@@ -32,7 +35,7 @@ LIKES = np.array([0.05, 0.1, 0.4, 0.3, 0.1])
 
 @pytest.fixture
 def shown(crowd: np.random.Generator) -> tuple[Any, Any]:
-    """Uniform slates, and first clicks: soap and rope are liked."""
+    """Uniform slates and first clicks; soap and rope are liked most."""
     slates = np.argsort(crowd.random((4000, 5)), axis=1)[:, :2]
     hits = crowd.random(slates.shape) < LIKES[slates]
     clicks = np.where(hits.any(axis=1), slates[np.arange(4000), hits.argmax(axis=1)], -1)
@@ -59,7 +62,7 @@ def run(
 def warmed(
     shown: tuple[Any, Any], propensity: Any = "uniform", least: float | None = None
 ) -> SetMaximizer:
-    """The same from Python."""
+    """Return a learner that Python code warm-started from the same log."""
     learner = SetMaximizer(
         NAMES, 2, 3000, Privacy(1.0, 1e-6), feedback="clicks", stream="iid", seed=1
     )
@@ -87,7 +90,7 @@ def test_a_log_of_another_policy_is_one_warm_start(tmp_path: Path, shown: tuple[
     assert lines[1]["slate"] == report["slate"]
 
 
-def test_chances_are_read_from_a_column_of_numbers_or_lists(
+def test_propensities_are_read_from_a_column_of_numbers_or_lists(
     tmp_path: Path, shown: tuple[Any, Any]
 ) -> None:
     report = run(tmp_path, COLUMN, log_of(shown, p=["0.2 0.2", "[0.2, 0.2]", "0.2", "0.2"] * 1000))
@@ -100,7 +103,7 @@ def test_rewards_of_slates_are_read_too(tmp_path: Path, shown: tuple[Any, Any]) 
     assert set(report["slate"]) == {"soap", "rope"}
 
 
-def test_the_same_command_again_reads_nobody_again(tmp_path: Path, shown: tuple[Any, Any]) -> None:
+def test_the_same_command_again_reads_no_row_again(tmp_path: Path, shown: tuple[Any, Any]) -> None:
     report = run(tmp_path, UNIFORM, log_of(shown))
     assert run(tmp_path, UNIFORM, log_of(shown)) == report
     with pytest.raises(
@@ -114,7 +117,8 @@ def test_a_run_goes_on_with_its_own_decisions_and_from_python(
 ) -> None:
     run(tmp_path, UNIFORM, log_of(shown))
     same = warmed(shown)
-    slates, clicks = [], []
+    slates = []
+    clicks = []
     for _ in range(same.rounds_until_release + 20):
         ticket = same.open()
         slate = np.array([NAMES.index(name) for name in ticket.decision])
@@ -124,9 +128,8 @@ def test_a_run_goes_on_with_its_own_decisions_and_from_python(
         same.close(ticket, None if clicks[-1] < 0 else NAMES[clicks[-1]])
     own = log_of((np.array(slates), np.array(clicks)))
     report = run(tmp_path, SHOP + 'slates = "decided"\n', own, "own.csv")
-    assert (
-        (report["releases"], report["visitors"]) == (same.releases, len(slates)) == (2, len(slates))
-    )
+    assert report["releases"] == same.releases == 2
+    assert report["visitors"] == len(slates)
     assert report["warm_start_rows"] == 4000
     again: Any = discreet.load(tmp_path / "out" / "state")
     assert again.decision == same.decision
@@ -136,19 +139,17 @@ def test_a_run_goes_on_with_its_own_decisions_and_from_python(
 
 
 def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
-    strange = ["[" * 2000, "", "tea", "wine beer", '{"tea": 1}', "[1, [2]]"]
+    malformed = ["[" * 2000, "", "tea", "wine beer", '{"tea": 1}', "[1, [2]]"]
     log = polars.DataFrame(
-        {"slate": strange, "click": ["tea", None, "wine", "", "[", "7"], "p": strange}
+        {"slate": malformed, "click": ["tea", None, "wine", "", "[", "7"], "p": malformed}
     )
     assert run(tmp_path, COLUMN, log)["warm_start_rows"] == 6
 
 
 def test_a_missing_click_is_no_click_on_an_item_of_that_name(tmp_path: Path) -> None:
     log = polars.DataFrame({"slate": ["None tea"] * 1000, "click": [None] * 1000})
-    assert (
-        run(tmp_path, UNIFORM.replace("epsilon = 1.0", "epsilon = 1e3"), log)["warm_start_rows"]
-        == 1000
-    )
+    report = run(tmp_path, UNIFORM.replace("epsilon = 1.0", "epsilon = 1e3"), log)
+    assert report["warm_start_rows"] == 1000
     learner: Any = discreet.load(tmp_path / "out" / "state")
     assert learner.snapshot().public["posterior.means"][0].max() < 0.01
     learner.detach()
@@ -185,7 +186,7 @@ def test_a_missing_click_is_no_click_on_an_item_of_that_name(tmp_path: Path) -> 
         (SHOP.replace("clicks", "full") + 'propensity = "uniform"', "propensity is for feedback"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_spent(
+def test_settings_that_do_not_fit_are_refused_in_one_line_before_anything_is_spent(
     tmp_path: Path, settings: str, message: str
 ) -> None:
     (tmp_path / "run.toml").write_text(settings)
@@ -193,10 +194,8 @@ def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_spent(
         tmp_path / "log.csv"
     )
     out = tmp_path / "out"
-    result = CliRunner().invoke(
-        app,
-        ["run", str(tmp_path / "run.toml"), "--data", str(tmp_path / "log.csv"), "--out", str(out)],
-    )
+    options = ["--data", str(tmp_path / "log.csv"), "--out", str(out)]
+    result = CliRunner().invoke(app, ["run", str(tmp_path / "run.toml"), *options])
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
     assert message in result.stderr
     assert not out.exists()
@@ -213,7 +212,7 @@ def test_a_warm_start_that_is_killed_is_made_once(tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    found = json.loads(result.stdout)
-    assert found["broken"] == [], result.stderr
-    assert found["killed"] > 10
-    assert found["ways"] > 4
+    results = json.loads(result.stdout)
+    assert results["broken"] == [], result.stderr
+    assert results["killed"] > 10
+    assert results["ways"] > 4

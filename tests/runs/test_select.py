@@ -1,6 +1,4 @@
-"""`discreet select`: if these fail, a choice is made twice, or something about people is drawn
-on a map.
-"""
+"""If these fail, a choice is made and paid for twice, or a map shows where people live."""
 
 import json
 import os
@@ -48,7 +46,7 @@ def test_a_choice_is_written_drawn_and_read_back(homes: Path) -> None:
     assert json.loads((homes / "out" / "chosen.json").read_text()) == first
     assert (homes / "out" / "picture.png").stat().st_size > 5000
     assert "chosen for 2,000 people" in (homes / "out" / "report.md").read_text()
-    assert select_from(*arguments)["items"] == first["items"]  # nothing is drawn a second time
+    assert select_from(*arguments)["items"] == first["items"]  # nothing is released again
     assert select_from(*arguments)["value"] == first["value"]
 
 
@@ -70,7 +68,7 @@ def test_the_folders_of_a_choice_survive_a_power_cut(
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("epsilon = ", "is not TOML"),
         (SETTINGS.replace('"y"', '"z"'), "lacks the columns z"),
@@ -81,10 +79,10 @@ def test_the_folders_of_a_choice_survive_a_power_cut(
     ],
 )
 def test_bad_settings_are_refused_in_one_line_before_anything_is_spent(
-    homes: Path, text: str, says: str
+    homes: Path, text: str, message: str
 ) -> None:
     (homes / "sites.toml").write_text(text)
-    with pytest.raises(ConfigError, match=says) as refusal:
+    with pytest.raises(ConfigError, match=message) as refusal:
         select_from(homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
     assert "\n" not in str(refusal.value)
     assert not (homes / "out" / "state").exists()
@@ -102,7 +100,7 @@ def test_people_in_several_files_are_people_in_one(homes: Path) -> None:
     assert parts["people"] == 2000
 
 
-def test_what_was_chosen_is_there_as_a_whole_or_not_at_all(
+def test_a_choice_is_written_as_a_whole_or_not_at_all(
     homes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = (homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
@@ -117,7 +115,7 @@ def test_what_was_chosen_is_there_as_a_whole_or_not_at_all(
     assert json.loads((homes / "out" / "chosen.json").read_text()) == first
 
 
-def test_an_engine_that_is_not_there_is_refused_before_anything_is_spent(homes: Path) -> None:
+def test_a_cluster_that_does_not_answer_is_refused_before_anything_is_spent(homes: Path) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed (pip install discreet[scale])")
     arguments = (homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
     with pytest.raises(ConfigError, match="no cluster answers at nowhere://"):

@@ -1,10 +1,7 @@
-"""If these fail, whoever looks at a run disturbs it, is told something wrong, or sees what is
-not public.
-"""
+"""If these fail, the status of a run disturbs it, is wrong, or shows what is not public."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars
@@ -23,7 +20,7 @@ SHOP = BASE + 'items = ["tea", "milk", "soap"]\nslots = 2\n'
 
 
 def begin(folder: Path, settings: str, names: list[str], rows: int) -> Path:
-    """A run over so many rows of a log."""
+    """Run a learner over a log with this number of rows; return the folder of the run."""
     log = np.random.default_rng(5).random((rows, len(names))) * np.linspace(0.2, 0.9, len(names))
     polars.DataFrame(log, schema=names).write_csv(folder / "log.csv")
     (folder / "run.toml").write_text(settings)
@@ -31,7 +28,7 @@ def begin(folder: Path, settings: str, names: list[str], rows: int) -> Path:
     return folder / "run"
 
 
-def test_a_run_says_how_far_it_is_and_what_it_spent(tmp_path: Path) -> None:
+def test_status_has_the_progress_and_the_spent_budget(tmp_path: Path) -> None:
     folder = begin(tmp_path, SUM, ["north", "south"], 250)
     found = status_of(folder)
     report = json.loads((folder / "report.json").read_text())
@@ -52,28 +49,28 @@ def test_a_run_whose_rounds_are_over_is_finished(tmp_path: Path) -> None:
     assert found["decision"]["slate"] == json.loads((folder / "report.json").read_text())["slate"]
 
 
-def test_a_run_that_is_going_on_is_not_disturbed(tmp_path: Path) -> None:
+def test_a_run_under_way_is_not_disturbed(tmp_path: Path) -> None:
     folder = begin(tmp_path, SUM, ["north", "south"], 250)
     running = discreet.load(folder / "state")  # locked
     before = (folder / "state").read_bytes()
     assert status_of(folder)["rounds"] == 250
     assert (folder / "state").read_bytes() == before
     running.observe_many(np.zeros((50, 2)))
-    assert running.release_if_due()  # only whoever was not fenced off can commit this
+    assert running.release_if_due()  # a learner that was fenced off could not commit this
     assert status_of(folder)["releases"] == 3
     running.detach()
 
 
-def test_nothing_but_what_is_public_is_shown(tmp_path: Path) -> None:
-    """Two runs whose open blocks differ, and nothing released since: the same status."""
+def test_status_shows_nothing_of_the_open_block(tmp_path: Path) -> None:
+    """Two runs whose open blocks differ have the same status until the next release."""
     shown = []
     for name, last in (("one", 0.0), ("other", 1.0)):
         (tmp_path / name).mkdir()
         folder = begin(tmp_path / name, SUM, ["north", "south"], 200)
-        going_on = discreet.load(folder / "state")
-        going_on.observe_many(np.full((30, 2), last))
-        going_on.save(folder / "state")
-        going_on.detach()
+        learner = discreet.load(folder / "state")
+        learner.observe_many(np.full((30, 2), last))
+        learner.save(folder / "state")
+        learner.detach()
         shown.append(status_of(folder))
     states = [(tmp_path / name / "run" / "state").read_bytes() for name in ("one", "other")]
     assert states[0] != states[1]
@@ -83,22 +80,19 @@ def test_nothing_but_what_is_public_is_shown(tmp_path: Path) -> None:
 
 def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     folder = begin(tmp_path, SUM, ["north", "south"], 250)
-    told = CliRunner().invoke(app, ["status", str(folder)]).output
-    for part in (
-        "A run of RunningSum",
-        "250 of 400",
-        "2 of 4",
-        "at delta = 1e-06",
-        "now: total",
-        "not finished",
-    ):
-        assert part in told
-    assert json.loads(
-        CliRunner().invoke(app, ["status", str(folder), "--json"]).output
-    ) == status_of(folder)
+    table = CliRunner().invoke(app, ["status", str(folder)]).output
+    assert "A run of RunningSum" in table
+    assert "250 of 400" in table
+    assert "2 of 4" in table
+    assert "at delta = 1e-06" in table
+    assert "now: total" in table
+    assert "not finished" in table
+    printed = CliRunner().invoke(app, ["status", str(folder), "--json"]).output
+    assert json.loads(printed) == status_of(folder)
 
 
-def spoiled(folder: Path, how: str) -> Any:
+def spoiled(folder: Path, how: str) -> Path:
+    """Damage the folder of a run; return the path that is then asked for."""
     if how == "missing":
         return folder / "nowhere"
     if how == "a file":
@@ -126,12 +120,14 @@ def spoiled(folder: Path, how: str) -> Any:
         ("no columns", "is not the folder of a run (it has no columns.json)"),
         (
             "torn columns",
-            "columns.json is not what a run wrote: restore it from where it was copied",
+            "columns.json is not what a run wrote: restore it from a copy",
         ),
         ("torn state", "state is truncated: restore it from where it was copied"),
     ],
 )
-def test_what_is_no_run_is_refused_in_one_line(tmp_path: Path, how: str, message: str) -> None:
+def test_a_folder_without_a_run_is_refused_in_one_line(
+    tmp_path: Path, how: str, message: str
+) -> None:
     folder = spoiled(begin(tmp_path, SUM, ["north", "south"], 100), how)
     result = CliRunner().invoke(app, ["status", str(folder)])
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)

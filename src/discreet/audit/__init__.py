@@ -1,17 +1,18 @@
-"""What every learner promises, as functions that raise `AssertionError` with the rule that was
-broken.
+"""The promises of every learner, as functions that raise `AssertionError` where one is broken.
 
-For our learners and for anyone's: `check_learner(Case(...))` runs the whole contract,
-`audit_transcript(case)` measures what one person can change in what meets the door, exactly.
-Neither needs pytest.
+They check the learners of this library and those of anyone else. `check_learner(Case(...))` runs
+the whole contract; `audit_transcript(case)` measures the exact privacy cost of one person at the
+door. Neither needs pytest.
 
+Examples
+--------
 >>> from discreet import Hedge, Privacy
 >>> from discreet.audit import Case, audit_transcript
 >>> def make(**more):
 ...     return Hedge(3, 12, **({"privacy": Privacy(1.0, 1e-6), "block": 4} | more))
 >>> case = Case("hedge", make, person=lambda generator: generator.uniform(0, 1, size=3))
->>> found = audit_transcript(case, pairs=100)
->>> 0.5 < found.largest_cost_over_charge <= 1.0
+>>> audited = audit_transcript(case, pairs=100)
+>>> 0.5 < audited.largest_cost_over_charge <= 1.0
 True
 """
 

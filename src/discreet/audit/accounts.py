@@ -1,13 +1,13 @@
-"""What releases must have cost, added up from the plan's charges without the ledger; and what is
-said of it.
+"""A second account of the budget: the plan's charges, added up without the ledger.
 
 The ledger counts in whole units and in its own code. Here the charges of the steps that were taken
-are added up in fractions: everyone pays what is charged against everyone, and each cohort its own
-besides.
+are added up in fractions. All people pay for releases without a cohort; the people of a cohort pay
+for its own releases too.
 """
 
 from collections import defaultdict
 from fractions import Fraction
+from typing import NamedTuple
 
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.guarantee import Guarantee
@@ -15,28 +15,28 @@ from discreet.budget.privacy import Privacy
 from discreet.engine.plan import Step
 
 CLOSE = 1e-9
-"""How far sums of floats and of whole units may be apart, as a share."""
+"""Largest relative difference between sums of floats and of whole units."""
 UNUSED = 1e-3
-"""The share of a budget that noise on a grid may leave over."""
+"""Largest share of a budget that noise on a grid may leave unspent."""
 
 
 def check_spending(given: Guarantee, steps: list[Step]) -> None:
-    """Compare what a guarantee says with the charges of the steps that were taken."""
-    everyone, most = _added_up(given.privacy, steps)
-    spent = given.spent
+    """Compare a guarantee with the charges of the steps that were taken."""
+    paid = _added_up(given.privacy, steps)
+    ledger = given.spent
     pairs = [
-        ("everyone", spent.everyone.amount, everyone),
-        ("a pure cohort", spent.pure, most["pure"]),
-        ("a zCDP cohort", spent.zcdp, most["zcdp"]),
+        ("everyone", ledger.everyone.amount, paid.everyone),
+        ("a pure cohort", ledger.pure, paid.pure),
+        ("a zCDP cohort", ledger.zcdp, paid.zcdp),
     ]
-    for whose, said, charged in pairs:
-        assert _close(said, charged), (
-            f"the ledger of {whose} says {said:.6g}, the plan charged {charged:.6g}"
+    for account, booked, charged in pairs:
+        assert _close(booked, charged), (
+            f"the ledger of {account} says {booked:.6g}, the plan charged {charged:.6g}"
         )
     assert given.releases == len(steps), (
         f"{given.releases} releases are counted, {len(steps)} were made"
     )
-    epsilon = _epsilon(given.privacy, everyone, most, _blocks_apart(given.privacy, steps))
+    epsilon = _epsilon(given.privacy, paid, _disjoint_blocks(given.privacy, steps))
     assert _close(given.epsilon_spent, epsilon), (
         f"the guarantee says that epsilon = {given.epsilon_spent:.6g} is spent, charges say "
         f"{epsilon:.6g}"
@@ -47,51 +47,60 @@ def check_spending(given: Guarantee, steps: list[Step]) -> None:
 
 
 def check_all_is_spent(given: Guarantee) -> None:
-    """After the last release what was planned is spent, but for what grids of whole numbers
-    leave over.
-    """
-    spent, planned = given.epsilon_spent, given.total.epsilon(given.privacy)
+    """Check that the planned budget is spent after the last release, up to the grid of noise."""
+    spent = given.epsilon_spent
+    planned = given.total.epsilon(given.privacy)
     assert (1 - UNUSED) * planned <= spent <= (1 + CLOSE) * planned, (
         f"in the end epsilon = {spent:.6g} is spent, the plan says {planned:.6g}"
     )
 
 
-def _added_up(privacy: Privacy, steps: list[Step]) -> tuple[float, dict[str, float]]:
-    """What everyone paid, and the cohort that paid most in each measure."""
+class Paid(NamedTuple):
+    """Charges of all people, and of the cohort that paid most in each measure."""
+
+    everyone: float
+    pure: float
+    zcdp: float
+
+
+def _added_up(privacy: Privacy, steps: list[Step]) -> Paid:
+    """Add up the charges of these steps."""
     everyone = Fraction(0)
-    cohorts: dict[tuple[int, str], Fraction] = defaultdict(Fraction)
+    cohorts: dict[str, dict[int, Fraction]] = {
+        "pure": defaultdict(Fraction),
+        "zcdp": defaultdict(Fraction),
+    }
     for step in steps:
         charge = step.charge
         if step.cohort is None:
-            everyone += Fraction(
-                charge.amount if charge.measure == privacy.whole.measure else charge.rho
-            )
+            in_measure = charge.measure == privacy.whole.measure
+            everyone += Fraction(charge.amount if in_measure else charge.rho)
         else:
-            cohorts[step.cohort, charge.measure] += Fraction(charge.amount)
-    most = {
-        measure: float(
-            max((paid for (_, own), paid in cohorts.items() if own == measure), default=0)
-        )
-        for measure in ("pure", "zcdp")
-    }
-    return float(everyone), most
+            cohorts[charge.measure][step.cohort] += Fraction(charge.amount)
+    return Paid(
+        float(everyone),
+        pure=float(max(cohorts["pure"].values(), default=0)),
+        zcdp=float(max(cohorts["zcdp"].values(), default=0)),
+    )
 
 
-def _blocks_apart(privacy: Privacy, steps: list[Step]) -> int:
-    """How many blocks paid for one release of their own each; 0 where some paid together."""
-    paid = [step.cohort for step in steps if step.cohort is not None or step.charge.amount]
-    apart = privacy.keyed and None not in paid and len(set(paid)) == len(paid)
-    return len(paid) if apart else 0
+def _disjoint_blocks(privacy: Privacy, steps: list[Step]) -> int:
+    """Return the number of blocks that paid for one release each; 0 if some paid together."""
+    cohorts = [step.cohort for step in steps if step.cohort is not None or step.charge.amount]
+    disjoint = privacy.keyed and None not in cohorts and len(set(cohorts)) == len(cohorts)
+    return len(cohorts) if disjoint else 0
 
 
-def _epsilon(privacy: Privacy, everyone: float, most: dict[str, float], blocks: int) -> float:
-    """The ε that these payments amount to, for all rounds of one person."""
+def _epsilon(privacy: Privacy, paid: Paid, blocks: int) -> float:
+    """Return the ε of these charges, for all rounds of one person."""
     times = privacy.times(blocks)
     if privacy.pure:
-        return times.pure * (everyone + most["pure"])
-    common = epsilon_of(times.zcdp * everyone, privacy.delta)
-    concentrated = epsilon_of(times.zcdp * (everyone + most["zcdp"]), privacy.delta)
-    return max(concentrated, times.pure * most["pure"] + common if most["pure"] else 0.0)
+        return times.pure * (paid.everyone + paid.pure)
+    concentrated = epsilon_of(times.zcdp * (paid.everyone + paid.zcdp), privacy.delta)
+    if not paid.pure:
+        return max(concentrated, 0.0)
+    common = epsilon_of(times.zcdp * paid.everyone, privacy.delta)
+    return max(concentrated, times.pure * paid.pure + common)
 
 
 def _close(one: float, two: float) -> bool:

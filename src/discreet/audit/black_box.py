@@ -1,20 +1,21 @@
-"""Attacks on outputs alone: an attacker knows everybody but one person, and sees all that a learner
-shows.
+"""The attack on outputs: the attacker knows all people but one, and sees all that a learner shows.
 
-Of two neighbouring streams (the pair that the exact audit found worst; nobody else answers) each is
-lived many times, with the same public coins and noise from the operating system. Everything visible
-becomes numbers; half of the lives teach a linear rule that tells the streams apart, the other half
-judge it. How often it is right bounds ε from below (Clopper and Pearson); how often it is wrong
-either way is the trade-off curve that the attacker reached, beside the one that (ε, δ) allows.
+The pair is the worst one of the exact audit; only the replaced person answers. Both of its streams
+are lived many times, with the same public coins and with noise from the operating system.
+Everything visible becomes numbers. Half of the lives train a linear rule that tells the streams
+apart, the other half test it. Its accuracy bounds ε from below (Clopper and Pearson); its two kinds
+of errors are the trade-off curve that the attacker reached, beside the one that (ε, δ) allows.
 
-It knows nothing of how a learner works, so it sees what the exact audit cannot: the law of the
-noise itself.
+The attack does not depend on how a learner works, so it sees what the exact audit cannot: the law
+of the noise.
 
-References  Dong, Roth, Su (2022), "Gaussian Differential Privacy"; Nasr et al. (2023), "Tight Auditing"
+References  Dong, Roth, Su (2022), "Gaussian Differential Privacy";
+            Nasr et al. (2023), "Tight Auditing of Differentially Private Machine Learning"
 """
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,69 +23,84 @@ from discreet.arrays import Floats
 from discreet.audit.cases.case import Case
 from discreet.audit.life import Life
 from discreet.audit.lower_bound import audit
-from discreet.audit.transcript import AnyPair, neighbours
+from discreet.audit.pair import Pair
+from discreet.audit.transcript import neighbours
 from discreet.budget.privacy import Charge, Privacy, pure
 from discreet.release.door import Door
 from discreet.release.randomness import RandomBits, system_bits
 
 MOST = 60
-"""How many numbers a rule may use."""
+"""Largest number of features of a rule."""
 LARGEST = 1e100
-"""Numbers beyond are cut, so that squares of them can be added up."""
+"""Larger numbers are clipped, so that their squares can be added up."""
 SHRINKAGE = 0.001
-"""How far their covariances are drawn to zero."""
+"""Shrinkage of the covariances of the features."""
 POINTS = 41
-"""Of a trade-off curve."""
+"""Number of points of a trade-off curve."""
 
 
 @dataclass(frozen=True)
 class Attacked:
-    """What the attacker reached."""
+    """The result of an attack on one learner."""
 
     epsilon: float
-    """The true ε is at least this, at a confidence of 95 %."""
+    """A lower bound of the true ε, at a confidence of 95 %."""
     caught: bool
-    """Whether it exceeds the claim, at a confidence of 1 − 10⁻⁶: beyond chance, whatever else is
-    audited.
-    """
+    """Whether the true ε exceeds the claim, at a confidence of 1 − 10⁻⁶."""
     false_alarms: list[float]
+    """The rates of false alarms of the rule on test lives, one per threshold."""
     misses: list[float]
-    """How often the rule is wrong either way, on lives that it was not taught with."""
+    """The rates of misses of the rule on test lives, one per threshold."""
 
 
 def attack(case: Case, privacy: Privacy, *, runs: int, pair: int, seed: int = 0) -> Attacked:
-    """Tell the two streams of a pair apart, from so many lives of each."""
+    """Tell the two streams of the pair of this number apart, from `runs` lives of each."""
     streams = neighbours(case, case.make(), seed=seed, number=pair).alone()
     outputs = [_lives(streams, runs, replaced=replaced) for replaced in (False, True)]
     width = max(len(life) for side in outputs for life in side)
     here, there = (
         np.array([np.pad(life, (0, width - len(life))) for life in side]) for side in outputs
     )
-    rule = _taught(here[::2], there[::2])
-    scores = here @ rule, there @ rule
+    rule = _trained(here[::2], there[::2])
+    scores_here = here @ rule
+    scores_there = there @ rule
     claim = pure(privacy.epsilon)
-    likely = audit(*scores, claim, delta=privacy.delta, confidence=0.95)
-    surely = audit(*scores, claim, delta=privacy.delta)
-    false_alarms, misses = trade_off(scores[0][1::2], scores[1][1::2])
-    return Attacked(likely.shown, surely.caught, false_alarms.tolist(), misses.tolist())
+    likely = audit(scores_here, scores_there, claim, delta=privacy.delta, confidence=0.95)
+    surely = audit(scores_here, scores_there, claim, delta=privacy.delta)
+    curve = trade_off(scores_here[1::2], scores_there[1::2])
+    return Attacked(
+        epsilon=likely.shown,
+        caught=surely.caught,
+        false_alarms=curve.false_alarms.tolist(),
+        misses=curve.misses.tolist(),
+    )
 
 
-def trade_off(here: Floats, there: Floats) -> tuple[Floats, Floats]:
-    """False alarms and misses of the rule "it was the other stream if the score exceeds a
-    threshold".
+class TradeOff(NamedTuple):
+    """Rates of false alarms and misses, one per threshold."""
 
-    >>> trade_off(np.array([0.0, 1.0]), np.array([2.0, 3.0]))[1][0]  # told apart without any error
+    false_alarms: Floats
+    misses: Floats
+
+
+def trade_off(here: Floats, there: Floats) -> TradeOff:
+    """Return both errors of the rule "the other stream, if the score exceeds a threshold".
+
+    >>> curve = trade_off(np.array([0.0, 1.0]), np.array([2.0, 3.0]))
+    >>> curve.misses[0]  # at no false alarm
     np.float64(0.0)
     """
     levels = np.linspace(0, 1, POINTS)
     thresholds = np.quantile(here, 1 - levels, method="higher")
     false_alarms = np.array([np.mean(here > threshold) for threshold in thresholds])
     misses = np.array([np.mean(there <= threshold) for threshold in thresholds])
-    return false_alarms, misses
+    return TradeOff(false_alarms, misses)
 
 
 def allowed_misses(false_alarms: Floats, privacy: Privacy) -> Floats:
-    """The fewest misses that (ε, δ) allows an attacker: max(0, 1 − δ − e^ε·α, e^−ε·(1 − δ − α)).
+    """Return the lowest rates of misses that (ε, δ) allows at rates α of false alarms.
+
+        max(0, 1 − δ − e^ε·α, e^−ε·(1 − δ − α))
 
     >>> allowed_misses(np.array([0.0, 0.5]), Privacy(1.0)).round(3)
     array([1.   , 0.184])
@@ -95,22 +111,21 @@ def allowed_misses(false_alarms: Floats, privacy: Privacy) -> Floats:
     return allowed
 
 
-def _lives(streams: AnyPair, runs: int, *, replaced: bool) -> list[list[float]]:
-    """What was visible of each life, as numbers."""
-    settings = replace(
-        streams.like.settings, seed=streams.seeds[2]
-    )  # of the coins; noise is drawn afresh
+def _lives(streams: Pair, runs: int, *, replaced: bool) -> list[list[float]]:
+    """Return everything visible of each life, as numbers."""
+    # The seed fixes the public coins; each life draws its own noise.
+    settings = replace(streams.like.settings, seed=streams.seeds.public)
     lives = []
     for _ in range(runs):
         seen: list[float] = []
-        learner = type(streams.like).from_settings(settings, door=_fresh_door)
+        learner = type(streams.like).from_settings(settings, door=_unseeded_door)
         note = partial(_note, seen)
         Life(streams, learner, note, replaced=replaced, closely=False).lead()
         lives.append(seen)
     return lives
 
 
-def _fresh_door(bits: RandomBits, reserved: Charge, index: int) -> Door:
+def _unseeded_door(bits: RandomBits, reserved: Charge, index: int) -> Door:
     return Door(system_bits(), reserved, index)
 
 
@@ -119,7 +134,7 @@ def _note(seen: list[float], name: str, value: object) -> None:
 
 
 def _collect(seen: list[float], value: object) -> None:
-    """Append the numbers of something visible; items that were chosen become one number an item."""
+    """Append the numbers of a visible value; chosen items become one indicator per item."""
     if isinstance(value, dict):
         for name in sorted(value):
             _collect(seen, value[name])
@@ -132,14 +147,14 @@ def _collect(seen: list[float], value: object) -> None:
         seen.extend(np.clip(numbers, -LARGEST, LARGEST))
 
 
-def _taught(here: Floats, there: Floats) -> Floats:
-    """Fisher's linear rule on the numbers that lie farthest apart in the two streams."""
-    apart = there.mean(axis=0) - here.mean(axis=0)
+def _trained(here: Floats, there: Floats) -> Floats:
+    """Return Fisher's linear discriminant on the features that differ most between the streams."""
+    differences = there.mean(axis=0) - here.mean(axis=0)
     deviations = np.concatenate([here, there]).std(axis=0)
-    distances = np.abs(apart) / np.where(deviations > 0, deviations, np.inf)
+    distances = np.abs(differences) / np.where(deviations > 0, deviations, np.inf)
     best = np.argsort(-distances)[: max(1, min(MOST, len(here) // 4))]
-    spread = np.atleast_2d(np.cov(here[:, best].T) + np.cov(there[:, best].T)) / 2
-    shrunk = spread + SHRINKAGE * np.diag(np.diag(spread)) + 1e-12 * np.eye(len(best))
+    covariance = np.atleast_2d(np.cov(here[:, best].T) + np.cov(there[:, best].T)) / 2
+    shrunk = covariance + SHRINKAGE * np.diag(np.diag(covariance)) + 1e-12 * np.eye(len(best))
     rule = np.zeros(here.shape[1])
-    rule[best] = np.linalg.solve(shrunk, apart[best])
+    rule[best] = np.linalg.solve(shrunk, differences[best])
     return rule

@@ -1,10 +1,9 @@
-"""Doors that record and repeat: what passed in one run is forced on another, and the difference is
-priced.
+"""Doors that record one run, and doors that force its released transcript on another run.
 
 All randomness meets people's integers in three places: `Door.noised`, `Door.draw` and
 `Door.select_path`. One run passes a `RecordingDoor`, which notes every integer vector and every
-table of weights; another is sent through the same released transcript by a `ForcedDoor`, which adds
-up what the difference costs, and compares each passage with its own price.
+table of weights. Another run is sent through the same released transcript by a `ForcedDoor`, which
+adds up the privacy cost of the difference and compares each passage with its own charge.
 
 Guarantee   docs/guarantees/engine.md, Theorem 4
 """
@@ -26,19 +25,21 @@ from discreet.engine.codec import fingerprint
 from discreet.release.aggregators.base import Aggregate, Aggregator
 from discreet.release.aggregators.gain_path import GainPath
 from discreet.release.door import Door
-from discreet.release.noise import Noise
+from discreet.release.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from discreet.release.randomness import RandomBits
 from discreet.release.sampled_path import WHOLE, SampledPath, SecretCoins
 from discreet.release.selection import Selection
 from discreet.release.sums.prefix_sum import PrefixSum, State
 
-QUIET, LOUD = 0, 50
-"""Transcripts without noise, and with far more than the law has."""
+QUIET = 0
+"""Loudness of transcripts without noise."""
+LOUD = 50
+"""Loudness of transcripts with far more noise than the law has."""
 
 
 @dataclass
 class Passage:
-    """One meeting of people's integers with randomness, and what came of it."""
+    """One meeting of people's integers with randomness, and its outcome."""
 
     release: int
     law: Noise | Selection | SampledPath
@@ -46,7 +47,7 @@ class Passage:
 
 @dataclass
 class NoisePassage(Passage):
-    """Integers and what noise made of them."""
+    """Integers before and after noise was added."""
 
     exact: Integers
     released: Integers
@@ -54,7 +55,7 @@ class NoisePassage(Passage):
 
 @dataclass
 class DrawPassage(Passage):
-    """The weights of all candidates, and which of these was drawn."""
+    """The weights of all candidates, and the one that was drawn."""
 
     weights: list[int]
     drawn: int
@@ -62,11 +63,13 @@ class DrawPassage(Passage):
 
 @dataclass
 class PathPassage(Passage):
-    """People along a path, who of them was kept, what could be drawn at each step, and what was."""
+    """People along a greedy path, and the items that were drawn."""
 
     people: GainPath
-    mask: Mask
-    masks: list[Mask]
+    sampled: Mask
+    """The people who were sampled."""
+    allowed: list[Mask]
+    """The items that could be drawn, per step."""
     drawn: list[int]
 
 
@@ -74,74 +77,79 @@ Kind = TypeVar("Kind", bound=Passage)
 
 
 class Passed(NamedTuple):
-    """What passes a door: people added up by an aggregator, how they are released, the measure
-    of the price.
-    """
+    """A kind of passage through a door: by aggregator, law of the release, and measure."""
 
     aggregator: str
     law: str
-    """"noise", "sum" (a running one), "draw" or "path"."""
+    """One of "noise", "sum" (a running sum), "draw" and "path"."""
     measure: str
+
+
+class SumSoFar(NamedTuple):
+    """The cost of a running sum, and the charge for it, up to some release."""
+
+    cost: float
+    charge: Charge
 
 
 @dataclass
 class Tape:
-    """What passed the door in one run; once another is sent through it, what the difference
-    costs a turn.
-    """
+    """The passages of one run; once another run is sent through them, the costs per release."""
 
     loudness: int = 1
-    """How many times as large as the law says noise is: a proof holds for every transcript."""
+    """The factor by which noise exceeds its law: a proof holds for every transcript."""
     passages: list[Passage] = field(default_factory=list)
     stages: dict[int, set[Passed]] = field(default_factory=lambda: defaultdict(set))
-    """What passed in each turn."""
+    """The kinds of passages per release."""
     position: int = 0
+    """The number of passages that were repeated."""
     costs: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-    due: dict[Passed, float] = field(default_factory=lambda: defaultdict(float))
-    """What all passages of a kind cost together."""
-    alone: dict[Passed, float] = field(default_factory=lambda: defaultdict(float))
-    """The largest cost over charge of one passage, or of a running sum so far."""
-    _sums: dict[Aggregator, tuple[float, Charge]] = field(default_factory=dict)
-    """What each running sum cost so far, and what it was charged."""
+    """The cost of all passages per release."""
+    total_cost: dict[Passed, float] = field(default_factory=lambda: defaultdict(float))
+    """The cost of all passages of a kind."""
+    largest_ratio: dict[Passed, float] = field(default_factory=lambda: defaultdict(float))
+    """The largest cost over charge of one passage of a kind, or of a running sum so far."""
+    _sums: dict[Aggregator, SumSoFar] = field(default_factory=dict)
 
     @property
     def wild(self) -> bool:
-        """Whether draws are such as the law would hardly ever make."""
+        """Whether draws are made that have a tiny probability under the law."""
         return self.loudness > 1
 
     def rewind(self) -> None:
-        """Send another run through what is recorded, as if none had been before."""
+        """Forget the costs of the last run, so that another can be sent through the tape."""
         self.position = 0
-        for found in (self.costs, self.due, self.alone, self._sums):
-            found.clear()
+        for costs in (self.costs, self.total_cost, self.largest_ratio, self._sums):
+            costs.clear()
 
     def price(self, passed: Passed, cost: float, charge: Charge) -> None:
         """Compare the cost of a passage with its charge."""
-        self.due[passed] += cost
+        self.total_cost[passed] += cost
         if cost > 0:
             ratio = cost / charge.amount if charge.amount > 0 else inf
-            self.alone[passed] = max(self.alone[passed], ratio)
+            self.largest_ratio[passed] = max(self.largest_ratio[passed], ratio)
 
     def price_step(self, sums: PrefixSum, passed: Passed, cost: float, step: int) -> None:
-        """Compare what a running sum cost so far with what it was charged so far."""
+        """Compare the cost of a running sum so far with its charge so far."""
         charge = sums.charge(step)
-        # Separate releases stand alone; a person stays in all prefixes of other sums.
+        # Disjoint releases stand alone; a person stays in all prefixes of other sums.
         if step and not sums.has_cohorts:
-            before, charged = self._sums.get(sums.aggregator, (0.0, charge * 0))
-            cost, charge = before + cost, charged + charge
-        self._sums[sums.aggregator] = cost, charge
+            before = self._sums.get(sums.aggregator, SumSoFar(0.0, charge * 0))
+            cost = before.cost + cost
+            charge = before.charge + charge
+        self._sums[sums.aggregator] = SumSoFar(cost, charge)
         self.price(passed, cost, charge)
 
     def recording(self, bits: RandomBits, reserved: Charge, index: int) -> "RecordingDoor":
-        """A door that notes what passes."""
+        """Make a door that records what passes."""
         return RecordingDoor(bits, reserved, index, self)
 
     def forcing(self, bits: RandomBits, reserved: Charge, index: int) -> "ForcedDoor":
-        """A door that lets the same pass again."""
+        """Make a door that repeats what was recorded."""
         return ForcedDoor(bits, reserved, index, self)
 
     def next(self, kind: type[Kind], release: int, law: Noise | Selection | SampledPath) -> Kind:
-        """The passage that must come now."""
+        """Return the passage that must come now; raise if another one comes."""
         assert self.position < len(self.passages), (
             "the neighbouring stream makes more draws: their number depends on data"
         )
@@ -155,13 +163,13 @@ class Tape:
 
 
 class WatchedDoor(Door):
-    """A door that knows whose aggregator passes, and what the passage is charged."""
+    """A door that knows which aggregator passes, and the charge of the passage."""
 
     def __init__(self, bits: RandomBits, reserved: Charge, index: int, tape: Tape) -> None:
         super().__init__(bits, reserved, index)
         self._tape = tape
         self._cost = 0.0
-        """Of the passage under way."""
+        """The cost of the passage under way."""
 
     def add_noise(self, noise: Noise, aggregate: Aggregate) -> Integers:
         charge = noise.charge(aggregate.aggregator.sensitivity(noise.norm))
@@ -186,15 +194,15 @@ class WatchedDoor(Door):
         passed = Passed(_kind(sums.aggregator), "sum", sums.charge(hidden["steps"]).measure)
         self._tape.stages[self.index].add(passed)
         self._cost = 0.0
-        found = super().prefix(sums, public, hidden, aggregate)
+        released = super().prefix(sums, public, hidden, aggregate)
         self._tape.price_step(sums, passed, self._cost, hidden["steps"])
-        return found
+        return released
 
     @contextmanager
     def _watched(self, aggregator: Aggregator | None, law: str, charge: Charge) -> Iterator[None]:
-        passed = Passed(
-            "GainPath" if aggregator is None else _kind(aggregator), law, charge.measure
-        )
+        """Price what passes meanwhile; a greedy path has no aggregator."""
+        kind = "GainPath" if aggregator is None else _kind(aggregator)
+        passed = Passed(kind, law, charge.measure)
         self._tape.stages[self.index].add(passed)
         self._cost = 0.0
         yield
@@ -206,9 +214,7 @@ def _kind(aggregator: Aggregator) -> str:
 
 
 class RecordingDoor(WatchedDoor):
-    """A door that notes every integer that meets it; `wild` tapes release what the law would
-    hardly ever.
-    """
+    """A door that records all integers; on `wild` tapes it makes draws of tiny probability."""
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         released = super().noised(noise, exact)
@@ -222,29 +228,36 @@ class RecordingDoor(WatchedDoor):
         path: GainPath,
         extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
-        people, masks = path.copied(), []
+        people = path.copied()
+        allowed: list[Mask] = []
 
         def noted(chosen: list[int]) -> Mask:
-            masks.append(extensions(chosen).copy())
-            return masks[-1]
+            allowed.append(extensions(chosen).copy())
+            return allowed[-1]
 
         with self._watched(None, "path", sampled.charge):
             chosen = super().select_path(sampled, path, noted)
-        mask = self._coins.sampled(0, path.people)
         self._tape.passages.append(
-            PathPassage(self.index, sampled, people, mask, masks, list(chosen))
+            PathPassage(
+                self.index,
+                sampled,
+                people=people,
+                sampled=self._coins.sampled(0, path.people),
+                allowed=allowed,
+                drawn=list(chosen),
+            )
         )
         return chosen
 
     def coins(self, keep: int) -> SecretCoins:
-        # Privacy holds given anybody else's coins: wild tapes keep everybody, who then sharpen the
-        # draws.
+        # Privacy holds given the coins of all others: wild tapes sample all people, which sharpens
+        # the draws.
         self._coins = super().coins(WHOLE if self._tape.wild else keep)
         return self._coins
 
     def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
         if self._tape.wild:
-            # What the law would hardly ever draw: there one person who wants it weighs most.
+            # The least likely item: one person who wants it weighs most there.
             return int(super().draw_exactly(rate, unit, -scores, available))
         return super().draw_exactly(rate, unit, scores, available)
 
@@ -258,9 +271,7 @@ class RecordingDoor(WatchedDoor):
 
 
 class ForcedDoor(WatchedDoor):
-    """A door that releases what a tape says, and adds up what the difference of the integers
-    costs.
-    """
+    """A door that releases what a tape recorded, and adds up the cost of the difference."""
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         passage = self._tape.next(NoisePassage, self.index, noise)
@@ -275,17 +286,16 @@ class ForcedDoor(WatchedDoor):
         extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
         passage = self._tape.next(PathPassage, self.index, sampled)
-        people, masks, chosen = passage.people, passage.masks, passage.drawn
-        for place, mask in enumerate(masks):
-            same = np.array_equal(mask, extensions(chosen[:place]))
+        chosen = passage.drawn
+        for place, allowed in enumerate(passage.allowed):
+            same = np.array_equal(allowed, extensions(chosen[:place]))
             assert same, (
                 "the neighbouring stream allows other items: what may be drawn depends on data"
             )
-        steps = list(zip(chosen, masks, strict=False))
-        changed = people.differs(path)
-        here, there = (
-            path_likelihood(sampled, one, passage.mask, changed, steps) for one in (people, path)
-        )
+        steps = list(zip(chosen, passage.allowed, strict=False))
+        changed = passage.people.differs(path)
+        here = path_likelihood(sampled, passage.people, passage.sampled, changed, steps)
+        there = path_likelihood(sampled, path, passage.sampled, changed, steps)
         with self._watched(None, "path", sampled.charge):
             self._add(abs(here - there))
         return list(chosen)
@@ -302,17 +312,22 @@ class ForcedDoor(WatchedDoor):
 
 
 def noise_cost(noise: Noise, moved: list[int]) -> float:
-    """‖v‖₁/scale or ‖v‖²/2σ², rounded up."""
-    if noise.norm == 1:
-        exact = Fraction(sum(map(abs, moved)), getattr(noise, "scale"))  # noqa: B009  both laws are `Noise`
-    else:
-        exact = Fraction(sum(change * change for change in moved), 2 * getattr(noise, "sigma") ** 2)  # noqa: B009
-    return float(exact)
+    """Return the cost of moving integers under noise: ‖v‖₁/scale, or ‖v‖²/2σ².
+
+    >>> noise_cost(DiscreteLaplace(10), [3, -4])
+    0.7
+    """
+    if isinstance(noise, DiscreteLaplace):
+        return float(Fraction(sum(map(abs, moved)), noise.scale))
+    assert isinstance(noise, DiscreteGaussian)
+    squares = sum(change * change for change in moved)
+    return float(Fraction(squares, 2 * noise.sigma**2))
 
 
 def ratio_range(here: list[int], there: list[int]) -> float:
-    """The range of the log-ratios of two tables; infinite if only one of them allows a
-    candidate.
+    """Return the range of the log-ratios of two tables of weights.
+
+    It is infinite if only one of them allows a candidate.
     """
     if any((one == 0) != (two == 0) for one, two in zip(here, there, strict=True)):
         return inf
@@ -327,7 +342,7 @@ def path_likelihood(
     changed: Integers,
     steps: list[tuple[int, Mask]],
 ) -> float:
-    """The log-likelihood of a path, given all coins but those of the changed people."""
+    """Return the log-likelihood of a path, given all coins but those of the changed people."""
     total = -inf
     for coins in product((False, True), repeat=len(changed)):
         mask = sampled_mask.copy()

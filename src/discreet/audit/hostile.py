@@ -1,6 +1,4 @@
-"""People who are out to move as much as they can: the extremes of whatever an ordinary person
-brings.
-"""
+"""Hostile people: feedback and contexts at the extremes, which move sums as far as possible."""
 
 from collections.abc import Callable
 
@@ -9,7 +7,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 
 Function = Callable[[Integers], float]
-"""What a person finds a set worth."""
+"""A person's value of a set of items."""
 
 STRANGE: tuple[object, ...] = (
     None,
@@ -25,20 +23,18 @@ STRANGE: tuple[object, ...] = (
     2.5,
     True,
 )
-"""What nobody should bring."""
-
+"""Malformed feedback."""
 
 LARGE = 1e3
-"""Far beyond any range: what is clipped ends at its bound."""
+"""A number far beyond any range, which is clipped to its bound."""
 MOST_PAIRS = 64
-"""How many pairs of features and targets stand for all of them."""
+"""Largest number of pairs of features and targets that are tried."""
 
 
 def hostile(feedback: object, decision: object, generator: np.random.Generator) -> object:
-    """Something in the place of an ordinary person's feedback that aggregators must bound all the
-    same.
+    """Return hostile feedback in place of an ordinary person's; aggregators must clip it.
 
-    Where feedback is a choice, it is one of what the person was shown.
+    Where feedback is a choice, it is one of the shown items.
     """
     if generator.random() < 0.05:
         return STRANGE[int(generator.integers(len(STRANGE)))]
@@ -48,7 +44,7 @@ def hostile(feedback: object, decision: object, generator: np.random.Generator) 
         shown = np.asarray(decision).reshape(-1)
         if not shown.size or shown.dtype.kind != "i":
             return feedback
-        if generator.random() < 0.3:  # several at once
+        if generator.random() < 0.3:  # several items
             return generator.permutation(shown)[: generator.integers(1, shown.size + 1)].tolist()
         return int(generator.choice(shown))
     if callable(feedback):
@@ -61,9 +57,7 @@ def hostile(feedback: object, decision: object, generator: np.random.Generator) 
 
 
 def extremes(feedback: object, decision: object, generator: np.random.Generator) -> list[object]:
-    """People at the ends of what feedback like this can be: the corners between which others
-    lie.
-    """
+    """Return feedback at the corners of the range between which ordinary feedback lies."""
     if isinstance(feedback, tuple) and len(feedback) == 2:
         rows, targets = (extremes(part, decision, generator) for part in feedback)
         pairs = [(row, target) for row in rows for target in targets]
@@ -81,12 +75,12 @@ def extremes(feedback: object, decision: object, generator: np.random.Generator)
 
 
 def extreme_rows(row: Floats, generator: np.random.Generator) -> list[Floats]:
-    """Rows at the ends of what rows like this can be, and this one."""
+    """Return rows at the corners of the range, and this row."""
     return [*_corners(row.size, generator), row]
 
 
 def _corners(size: int, generator: np.random.Generator) -> list[Floats]:
-    """Rows with one entry, one half or all of them at an end of the range, or far beyond it."""
+    """Return rows with one, half or all entries at an end of the range, or far beyond it."""
     units, ones = np.eye(size), np.ones(size)
     signs = generator.choice([-1.0, 1.0], size=(4, size))
     some = generator.choice([0.0, 1.0], size=(4, size))
@@ -104,12 +98,13 @@ def _corners(size: int, generator: np.random.Generator) -> list[Floats]:
         *some,
     ]
     small = [size * ones for size in (0.1, 0.3, 0.5)]
-    everything = [*rows, *small, *(LARGE * row for row in rows[1:])]
-    return list({row.tobytes(): row for row in everything}.values())
+    large = [LARGE * row for row in rows[1:]]
+    different = {row.tobytes(): row for row in [*rows, *small, *large]}
+    return list(different.values())
 
 
 def mutated(feedback: object, generator: np.random.Generator) -> object:
-    """Almost the same: one entry at an end or anywhere, or all of them larger or smaller."""
+    """Return feedback with a small change: see `mutated_row`."""
     if isinstance(feedback, tuple) and len(feedback) == 2:
         first, second = feedback
         return mutated(first, generator), second
@@ -119,7 +114,7 @@ def mutated(feedback: object, generator: np.random.Generator) -> object:
 
 
 def mutated_row(row: Floats, generator: np.random.Generator) -> Floats:
-    """The same for a row of numbers."""
+    """Return the row with one entry changed, or with all entries scaled."""
     row = row.copy()
     if generator.random() < 0.3:
         return row * generator.uniform(0.3, 1.5)
@@ -128,9 +123,7 @@ def mutated_row(row: Floats, generator: np.random.Generator) -> Floats:
 
 
 def _corner_functions(ordinary: object, generator: np.random.Generator) -> list[object]:
-    """Functions of sets that jump as far as they can: at the first item, at one, at every one,
-    or anyhow.
-    """
+    """Return functions of sets with large jumps: at the first item, at one, at each, at random."""
     tables = generator.choice([0.0, 0.5, 1.0], size=(16, 256))
 
     def table(row: Floats) -> Function:
@@ -140,7 +133,7 @@ def _corner_functions(ordinary: object, generator: np.random.Generator) -> list[
         return lambda chosen: sign * (-1.0) ** len(chosen)
 
     def has(item: int, size: float) -> Function:
-        return lambda chosen: size if item in [int(one) for one in chosen] else 0.0
+        return lambda chosen: size if item in map(int, chosen) else 0.0
 
     def is_empty(size: float) -> Function:
         return lambda chosen: 0.0 if len(chosen) else size
@@ -149,13 +142,13 @@ def _corner_functions(ordinary: object, generator: np.random.Generator) -> list[
         return lambda chosen: size if len(chosen) else 0.0
 
     sizes = (1.0, -1.0, LARGE, -LARGE)
-    found = [make(size) for size in sizes for make in (alternating, is_empty, any_of)]
-    found += [has(item, size) for item in range(3) for size in sizes]
-    return [*found, *map(table, tables), ordinary]
+    jumps = [make(size) for size in sizes for make in (alternating, is_empty, any_of)]
+    jumps += [has(item, size) for item in range(3) for size in sizes]
+    return [*jumps, *map(table, tables), ordinary]
 
 
 def opposite(feedback: object) -> object:
-    """What pulls the other way: the farthest neighbour of many."""
+    """Return feedback that pulls the other way; None where there is none."""
     if isinstance(feedback, tuple) and len(feedback) == 2:
         return feedback[0], opposite(feedback[1])
     if isinstance(feedback, np.ndarray | float):
@@ -164,16 +157,14 @@ def opposite(feedback: object) -> object:
 
 
 def complement(feedback: object) -> object:
-    """What wants all that this person does not want, and nothing else; None where there is no
-    such thing.
-    """
+    """Return feedback that wants exactly what this one does not; None where there is none."""
     if isinstance(feedback, tuple) and len(feedback) == 2:
         return complement(feedback[0]), feedback[1]
     return np.where(feedback > 0, 0.0, 1.0) if isinstance(feedback, np.ndarray) else None
 
 
 def extreme_row(row: Floats, generator: np.random.Generator) -> Floats:
-    """One entry, one half, or all of it at an end of the range or far beyond."""
+    """Draw a row with one, half or all entries at an end of the range, or far beyond it."""
     size = float(generator.choice([1.0, -1.0, 1e3, -1e3, 1e308, -1e308, 1e-310, 0.5]))
     shapes = (
         np.eye(row.size)[generator.integers(row.size)],
@@ -193,7 +184,7 @@ def extreme_row(row: Floats, generator: np.random.Generator) -> Floats:
 
 
 def _function(function: object, generator: np.random.Generator) -> object:
-    """A callable that fails, jumps between extremes, or gives what is no number."""
+    """Draw a function that fails, jumps between extremes, or returns no number."""
     table = generator.choice([0.0, 1.0, -1.0, 5.0, -5.0, 1e308], size=256)
     code = int(generator.integers(6))
 

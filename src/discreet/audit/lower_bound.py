@@ -1,12 +1,12 @@
-"""Audits: does an attacker learn more than the ledger says?
+"""Lower bounds of the privacy loss: does an attacker learn more than the ledger charges?
 
-Run a mechanism many times on two neighbouring inputs, reduce each output to one number, and guess
-from a threshold which input it was. How often the guess is right bounds the true privacy loss from
+A mechanism runs many times on two neighbouring inputs, each output is reduced to one number, and a
+threshold guesses which input it was. The accuracy of the guess bounds the true privacy loss from
 below, at a stated confidence. A sound mechanism stays under its charge; one with half the noise
 must not.
 
-References  Clopper, Pearson (1934); Jagielski, Ullman, Oprea (2020), "Auditing Differentially Private Machine
-            Learning"
+References  Clopper, Pearson (1934);
+            Jagielski, Ullman, Oprea (2020), "Auditing Differentially Private Machine Learning"
 """
 
 from collections.abc import Callable
@@ -26,9 +26,7 @@ CONFIDENCE = 1 - 1e-6
 
 @dataclass(frozen=True)
 class Audit:
-    """What an attacker has shown: the true charge is at least `shown`, at the confidence of the
-    audit.
-    """
+    """The result of an attack: the true charge is at least `shown`, at the audit's confidence."""
 
     claim: Charge
     shown: float
@@ -42,10 +40,10 @@ class Audit:
 def through_doors(
     passage: Callable[[Door], float], claim: Charge, *, trials: int, seed: int, index: int = 0
 ) -> Floats:
-    """The outputs of many independent turns, all release number `index`.
+    """Return the outputs of independent releases, all with number `index`.
 
-    Each goes through a door of its own that has the claimed charge; all draw from one stream of
-    seeded words.
+    Each goes through its own door with the claimed charge; all draw from one seeded stream of
+    random bits.
     """
     bits = seeded_bits(seed, 0)
     return np.array([passage(Door(bits, claim, index)) for _ in range(trials)])
@@ -61,16 +59,19 @@ def audit(
 ) -> Audit:
     """Bound the charge from below, from outputs on two neighbouring inputs.
 
-    The threshold is chosen on the first half of the outputs and judged on the second. A pure claim
+    The threshold is chosen on the first half of the outputs and tested on the second. A pure claim
     may fail with probability `delta`.
 
     >>> outputs = np.random.default_rng(0).normal(size=(2, 100_000)) + [[0.0], [0.5]]
-    >>> honest, wrong = audit(*outputs, Charge("zcdp", 0.125)), audit(*outputs, Charge("zcdp", 0.03))
-    >>> honest.caught, wrong.caught
-    (False, True)
+    >>> audit(*outputs, Charge("zcdp", 0.125)).caught
+    False
+    >>> audit(*outputs, Charge("zcdp", 0.03)).caught
+    True
     """
     if min(here.size, there.size) < 4:
-        raise ConfigError("an audit needs at least 4 outputs on either side")
+        raise ConfigError(
+            "an audit needs at least 4 outputs per input: run the mechanism more often"
+        )
     shown = 0.0
     for likely, unlikely in ((here, there), (there, here)):
         for upper in (True, False):
@@ -81,16 +82,16 @@ def audit(
 
 
 class Judge(NamedTuple):
-    """What an event of two probabilities shows: in which measure, and how surely."""
+    """The measure and the confidence in which an event bounds the privacy loss."""
 
     measure: str
     delta: float
     error: float
-    """At each end of an interval: split over both ends, both sides and both directions."""
+    """The error at each end of an interval: split over ends, sides and directions."""
 
     def interval(self, hits: int, trials: int) -> tuple[float, float]:
-        """Clopper and Pearson's interval."""
-        from scipy.special import betaincinv  # as scipy.stats.beta.ppf, without its long way round
+        """Return Clopper and Pearson's confidence interval of a probability."""
+        from scipy.special import betaincinv  # scipy.stats.beta.ppf is slower
 
         low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, self.error))
         high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - self.error))
@@ -104,35 +105,33 @@ class Guess(NamedTuple):
     upper: bool
 
     def shows(self, likely: Floats, unlikely: Floats, judge: Judge) -> float:
-        """The least charge that allows the event to be as likely here, and as unlikely there, as
-        was seen.
-        """
+        """Return a lower bound of the charge, from how often the event occurred in each run."""
         low, _ = judge.interval(self._hits(likely), likely.size)
         _, high = judge.interval(self._hits(unlikely), unlikely.size)
         return _loss(low - judge.delta, high, judge.measure)
 
     def _hits(self, values: Floats) -> int:
-        return int(
-            np.count_nonzero(values > self.threshold if self.upper else values <= self.threshold)
-        )
+        inside = values > self.threshold if self.upper else values <= self.threshold
+        return int(np.count_nonzero(inside))
 
 
 def _best_guess(likely: Floats, unlikely: Floats, upper: bool, judge: Judge) -> Guess:
-    together = np.concatenate([likely, unlikely])
-    thresholds = np.unique(np.quantile(together, np.linspace(0.002, 0.998, 200)))
+    """Return the threshold that bounds the charge best on these outputs."""
+    outputs = np.concatenate([likely, unlikely])
+    thresholds = np.unique(np.quantile(outputs, np.linspace(0.002, 0.998, 200)))
     guesses = [Guess(float(threshold), upper) for threshold in thresholds]
     return max(guesses, key=lambda guess: guess.shows(likely, unlikely, judge))
 
 
 def _loss(likely: float, unlikely: float, measure: str) -> float:
-    """The smallest charge that allows an event of these two probabilities."""
+    """Return the smallest charge that allows an event of these two probabilities."""
     if likely <= unlikely or unlikely <= 0:
         return 0.0
     if measure == "pure":
         return float(np.log(likely / unlikely))
     orders = np.geomspace(1.001, 200, 60)
-    happens = orders * np.log(likely) + (1 - orders) * np.log(unlikely)
-    not_so = (
-        orders * np.log1p(-likely) + (1 - orders) * np.log1p(-unlikely) if unlikely < 1 else -np.inf
-    )
-    return float(np.max(np.logaddexp(happens, not_so) / (orders - 1) / orders))
+    event = orders * np.log(likely) + (1 - orders) * np.log(unlikely)
+    complement = -np.inf
+    if unlikely < 1:
+        complement = orders * np.log1p(-likely) + (1 - orders) * np.log1p(-unlikely)
+    return float(np.max(np.logaddexp(event, complement) / (orders - 1) / orders))

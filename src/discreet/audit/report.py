@@ -1,9 +1,7 @@
-"""`discreet audit`: every way of learning put to the test, exactly and from outside, and weak
-copies caught.
+"""`discreet audit`: all modes of all learners are audited, and weakened copies must be caught.
 
-The exact transcript audit (discreet/audit/transcript.py) bounds what one person can cost from
-above, the attack on outputs (discreet/audit/black_box.py) bounds ε from below: the truth lies
-between.
+The exact transcript audit (discreet/audit/transcript.py) bounds the cost of one person from above;
+the attack on outputs (discreet/audit/black_box.py) bounds ε from below. The truth lies between.
 """
 
 import json
@@ -20,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet import pictures, require
-from discreet.audit import Case
 from discreet.audit.black_box import allowed_misses, attack
+from discreet.audit.cases.case import Case
 from discreet.audit.cases.learners import cases, keyed_cases, long_cases
 from discreet.audit.cases.selections import choices
 from discreet.audit.transcript import ROUNDING, measured_costs
@@ -30,7 +28,7 @@ from discreet.audit.weakened import (
     FACTOR,
     LEAKS,
     Weak,
-    gatherings_of,
+    aggregators_of,
     pairs_to_catch,
     understated,
 )
@@ -44,75 +42,74 @@ from discreet.tasks import ResultStore, repeat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Row = dict[str, Any]
+"""The audit of one case, as plain data."""
 
 WEAK_PAIRS = 40
-"""So many pairs may pass before a weakened copy counts as not caught."""
+"""Number of pairs after which a weakened copy counts as not caught."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How thoroughly to audit."""
+    """How thorough an audit is."""
 
     pairs: int
-    """Neighbouring streams of each way of learning, for the exact audit."""
+    """Pairs of neighbouring streams per case, for the exact audit."""
     runs: int
-    """Lives of either stream, for the attack on outputs."""
+    """Lives per stream of a pair, for the attack on outputs."""
 
 
-SIZES: Mapping[str, Size] = {"minute": Size(10, 60), "night": Size(200, 4000)}
-"""What fits a coffee, and what fits an hour or two, on two cores.
+SIZES: Mapping[str, Size] = {
+    "minute": Size(pairs=10, runs=60),
+    "night": Size(pairs=200, runs=4000),
+}
+"""Sizes that take about a minute, and an hour or two, on two cores.
 
-Half of the pairs are searched for what they move, so 200 tell more than thousands of drawn ones.
+Half of the pairs are searched for large costs, so 200 show more than thousands of drawn ones.
 """
 
 
 def everything(epsilon: float, delta: float) -> list[Case]:
-    """All that is audited."""
+    """Return all cases that are audited."""
     online = [*cases(epsilon, delta), *long_cases(epsilon, delta), *keyed_cases(epsilon, delta)]
     return [*online, *choices(epsilon, delta)]
 
 
-def audit_case(
-    name: str, epsilon: float, delta: float, pairs: int, runs: int, seed: int
-) -> dict[str, Any]:
-    """One row: what one person cost at most over what was charged, and what an attacker could
-    show.
-    """
+def audit_case(name: str, epsilon: float, delta: float, pairs: int, runs: int, seed: int) -> Row:
+    """Return the row of one case: the largest cost over charge, and the ε of the attack."""
     case = next(case for case in everything(epsilon, delta) if case.name == name)
     learner = case.make()
-    asked = learner.settings.privacy
-    found = measured_costs(case, pairs=pairs, seed=seed)
-    shown = attack(case, asked, runs=runs, pair=found.worst, seed=seed)
+    privacy = learner.settings.privacy
+    audited = measured_costs(case, pairs=pairs, seed=seed)
+    attacked = attack(case, privacy, runs=runs, pair=audited.worst, seed=seed)
     return {
         "learner": type(learner).__name__,
         "mode": case.name,
-        "measure": found.measure,
-        "claim": found.claim,
-        "pairs": found.pairs,
-        "largest_cost_over_charge": found.largest_cost_over_charge,
+        "measure": audited.measure,
+        "claim": audited.claim,
+        "pairs": audited.pairs,
+        "largest_cost_over_charge": audited.largest_cost_over_charge,
         "pairs_to_catch": understated_caught(case, seed),
-        "epsilon": asked.epsilon,
-        "delta": asked.delta,
-        "attack": asdict(shown),
+        "epsilon": privacy.epsilon,
+        "delta": privacy.delta,
+        "attack": asdict(attacked),
     }
 
 
 def understated_caught(case: Case, seed: int = 0) -> dict[str, int | None]:
-    """How many pairs show that an aggregator understates what a person moves, for each that a
-    case releases.
-    """
+    """Return how many pairs catch an understated sensitivity, per aggregator of a case."""
     return {
         aggregator: pairs_to_catch(case, understated(aggregator), most=WEAK_PAIRS, seed=seed)
-        for aggregator in gatherings_of(case, seed)
+        for aggregator in aggregators_of(case, seed)
     }
 
 
-WHERE = {
+CASE_OF_LEAK = {
     "report() of the open block": "rewards, report",
     "active items that depend on data": "clicks",
 }
-"""Which cases have what Hedge has not."""
-RELEASING = {
+"""The cases in which leaks are tried that Hedge cannot have."""
+CASE_OF_AGGREGATOR = {
     "ChosenRows": "arms, screen",
     "GainPath": "choice, sampled",
     "Gram": "streaming, whitened",
@@ -123,29 +120,28 @@ RELEASING = {
     "Rows": "hedge",
     "Spread": "arms",
 }
-"""A case that releases each aggregator."""
+"""A case per aggregator that releases it."""
 
 
 def audit_weakened(names: list[str] | None = None) -> dict[str, bool]:
-    """Whether the audit catches each weakened copy of these names (all without any), in one case
-    that has it.
+    """Return whether the audit catches weakened copies: those of these names, or all.
 
-    Copies are those that tell of people past the door (`LEAKS`), and aggregators that understate
-    what a person moves by a factor of 1.3.
+    The copies show people past the door (`LEAKS`), or understate the sensitivity of an aggregator
+    by a factor of 1.3. Each is audited in one case that has it.
 
     >>> audit_weakened(["a ledger that is never charged"])
     {'a ledger that is never charged': True}
     """
     known = {case.name: case for case in everything(1.0, 1e-6)}
     copies: dict[str, tuple[Case, Weak]] = {
-        name: (known[WHERE.get(name, "hedge")], make) for name, make in LEAKS.items()
+        name: (known[CASE_OF_LEAK.get(name, "hedge")], weaken) for name, weaken in LEAKS.items()
     }
     for aggregator in AGGREGATORS:
         name = f"{aggregator} understated by {FACTOR}"
-        copies[name] = known[RELEASING[aggregator]], partial(understated, aggregator)
+        copies[name] = known[CASE_OF_AGGREGATOR[aggregator]], partial(understated, aggregator)
     return {
-        name: pairs_to_catch(case, make(), most=WEAK_PAIRS) is not None
-        for name, (case, make) in copies.items()
+        name: pairs_to_catch(case, weaken(), most=WEAK_PAIRS) is not None
+        for name, (case, weaken) in copies.items()
         if names is None or name in names
     }
 
@@ -162,26 +158,46 @@ def run_audit(
     engine: Any = None,
     workers: int = 2,
 ) -> dict[str, Any]:
-    """Audit the cases that `names` begin to name (all without any); write audit.json and audit.png.
+    """Audit learners, and write audit.json and audit.png.
 
-    What was done before in the same folder is not done again. `engine` is a Dask client or address,
-    or an executor; without one, there are so many processes.
+    Rows that an earlier audit wrote to the same folder are not computed again.
+
+    Parameters
+    ----------
+    names
+        Learners, or beginnings of the names of cases; without names, all cases are audited.
+    size
+        The number of pairs and of runs.
+    epsilon, delta
+        The guarantee of the audited learners.
+    seed
+        The seed of the people.
+    out
+        The folder to which the report is written.
+    console
+        Shows the progress and the table.
+    engine
+        A Dask client or address, or an executor; without one, `workers` processes.
+    workers
+        The number of processes.
+
+    Returns
+    -------
+    The content of audit.json; `ok` says whether no cost exceeds its charge and all weakened copies
+    are caught.
+
+    Raises
+    ------
+    ConfigError
+        If a name is neither a learner nor the beginning of a case.
     """
     pictures.require_matplotlib()
-    known_cases = everything(epsilon, delta)
-    for name in names:
-        if not any(_is_named(case, [name]) for case in known_cases):
-            near = get_close_matches(name, [*HOMES, *(case.name for case in known_cases)], 3, 0.4)
-            raise ConfigError(
-                f"nothing is called {require.shown(name)}: name a learner ({', '.join(HOMES)}) or "
-                "a way of it" + (f"; did you mean {' or '.join(near)}?" if near else "")
-            )
-    chosen = [case for case in known_cases if not names or _is_named(case, names)]
+    chosen = _chosen(names, everything(epsilon, delta))
     with nullcontext() if engine is None else executor_of(engine) as executor:
         rows = repeat(
             audit_case,
             [(case.name, epsilon, delta, size.pairs, size.runs, seed) for case in chosen],
-            label="ways of learning",
+            label="modes",
             bar=bars_on(console),
             workers=workers,
             store=ResultStore(out / "done.jsonl"),
@@ -196,16 +212,31 @@ def run_audit(
         "ok": all(map(_is_fine, rows)),
     }
     (out / "audit.json").write_text(json.dumps(report, indent=2) + "\n")
-    usual = [
-        row for row in rows if row["epsilon"] == epsilon
-    ] or rows  # some are audited at a looser one
-    pictures.save(draw_trade_offs(usual), out / "audit.png")
+    # Some cases are audited at a looser guarantee, which the picture does not show.
+    usual = [row for row in rows if row["epsilon"] == epsilon]
+    pictures.save(draw_trade_offs(usual or rows), out / "audit.png")
     _show(report, console)
     console.print(f"Wrote {out / 'audit.json'} and {out / 'audit.png'}", soft_wrap=True)
     return report
 
 
-def _is_fine(row: dict[str, Any]) -> bool:
+def _chosen(names: list[str], known: list[Case]) -> list[Case]:
+    """Return the cases of these names; refuse a name that no case has."""
+    for name in names:
+        if not any(_is_named(case, [name]) for case in known):
+            raise ConfigError(
+                f"nothing is called {require.shown(name)}: name a learner ({', '.join(HOMES)}) or "
+                f"a case of it{_suggestion(name, known)}"
+            )
+    return [case for case in known if not names or _is_named(case, names)]
+
+
+def _suggestion(name: str, known: list[Case]) -> str:
+    near = get_close_matches(name, [*HOMES, *(case.name for case in known)], n=3, cutoff=0.4)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def _is_fine(row: Row) -> bool:
     bounded = row["largest_cost_over_charge"] <= 1 + ROUNDING
     caught = all(pairs is not None for pairs in row["pairs_to_catch"].values())
     return bool(bounded and caught and not row["attack"]["caught"])
@@ -225,7 +256,7 @@ def _show(report: dict[str, Any], console: Console) -> None:
         table.add_column(heading)
     for heading in ("largest cost / charge", "epsilon shown"):
         table.add_column(heading, justify="right")
-    table.add_column(f"a sensitivity / {FACTOR}")
+    table.add_column(f"sensitivity / {FACTOR}")
     for row in report["rows"]:
         table.add_row(
             row["learner"],
@@ -236,11 +267,10 @@ def _show(report: dict[str, Any], console: Console) -> None:
             _caught(row["pairs_to_catch"]),
         )
     console.print(table)
-    fine, wrong = (
-        "no cost exceeds its charge",
-        "SOMETHING COSTS MORE THAN IS CHARGED, or was not caught",
-    )
-    console.print(f"{len(report['rows'])} ways of learning: {fine if report['ok'] else wrong}.")
+    verdict = "SOMETHING COSTS MORE THAN IS CHARGED, or was not caught"
+    if report["ok"]:
+        verdict = "no cost exceeds its charge"
+    console.print(f"{len(report['rows'])} modes: {verdict}.")
 
 
 def _caught(pairs: dict[str, int | None]) -> str:
@@ -250,10 +280,8 @@ def _caught(pairs: dict[str, int | None]) -> str:
     return f"caught by pair {max(filter(None, pairs.values()), default=0)}"
 
 
-def draw_trade_offs(rows: list[dict[str, Any]]) -> "Figure":
-    """One panel a learner: how often an attacker is wrong either way, and how seldom that may
-    be.
-    """
+def draw_trade_offs(rows: list[Row]) -> "Figure":
+    """Draw one panel per learner: the errors of the attack, and the curve that (ε, δ) allows."""
     learners = sorted({row["learner"] for row in rows})
     figure, panels = pictures.panel_grid(len(learners), columns=4, size=3.2)
     alarms = np.linspace(0, 1, 201)
@@ -269,11 +297,11 @@ def draw_trade_offs(rows: list[dict[str, Any]]) -> "Figure":
             color=pictures.GREY,
             linewidth=0.8,
             linestyle=":",
-            label="a blind guess",
+            label="blind guess",
         )
         for number, row in enumerate(own):
             attacked = row["attack"]
-            label = "reached, one line a mode" if number == 0 else None
+            label = "reached, one line per mode" if number == 0 else None
             axes.plot(
                 attacked["false_alarms"],
                 attacked["misses"],

@@ -1,7 +1,6 @@
-"""All that a caller can read of a learner between two calls: none of it may depend on an open
-block.
+"""All that a caller can read of a learner between two calls: it must not depend on an open block.
 
-Every public property is read, whatever the learner; a new one is audited without being named here.
+Every public property of every learner is read; a new one is audited without being named here.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,11 +14,11 @@ from discreet.errors import DiscreetError
 from discreet.learners.base import Learner
 
 FIXED = ("settings",)
-"""What a learner was made with does not change."""
+"""Properties that cannot change."""
 
 
 def readings(case: Case, learner: Learner) -> Iterator[tuple[str, object]]:
-    """What can be read now, by name; an error counts as what it says."""
+    """Yield all readings by name; an error counts as its text."""
     for name in _properties(type(learner)):
         yield name, _outcome(partial(getattr, learner, name))
     context = None if case.context is None else case.context(np.random.default_rng(0))
@@ -28,7 +27,7 @@ def readings(case: Case, learner: Learner) -> Iterator[tuple[str, object]]:
 
 
 def difference(case: Case, here: Learner, there: Learner) -> str | None:
-    """The first reading in which two learners differ; None if there is none."""
+    """Return the name of the first reading in which two learners differ, or None."""
     for (name, one), (_, two) in zip(readings(case, here), readings(case, there), strict=True):
         if fingerprint(one) != fingerprint(two):
             return name
@@ -36,8 +35,8 @@ def difference(case: Case, here: Learner, there: Learner) -> str | None:
 
 
 def _properties(kind: type[Learner]) -> tuple[str, ...]:
-    found = [name for name in dir(kind) if isinstance(getattr(kind, name), property)]
-    return tuple(name for name in found if not name.startswith("_") and name not in FIXED)
+    properties = [name for name in dir(kind) if isinstance(getattr(kind, name), property)]
+    return tuple(name for name in properties if not name.startswith("_") and name not in FIXED)
 
 
 def _outcome(read: Callable[[], object]) -> object:

@@ -1,9 +1,8 @@
-"""Copies that must be caught: an audit that does not notice them would notice nothing.
+"""Weakened copies of the library, which an audit must catch.
 
-Each is a way in which a learner could break its promise, as a context manager that makes every
-learner break it while it lasts: aggregators that understate what a person moves, readings, flags
-and warnings that tell of the open block, a ledger that is not charged, a guarantee that says less
-than was spent.
+Each is a context manager that makes all learners break one promise while it lasts: aggregators that
+understate their sensitivity; readings, flags and warnings that depend on the open block; a ledger
+that is not charged; a guarantee that states less than was spent.
 """
 
 import warnings
@@ -39,27 +38,37 @@ from discreet.release.aggregators import (
 from discreet.release.sampled_path import SampledPath
 
 FACTOR = 1.3
-"""By how much aggregators understate what a person moves."""
+"""Factor by which aggregators understate their sensitivity."""
 SURELY = 1 + 1e-6
-"""A cost over charge that no rounding explains."""
+"""Cost over charge that rounding does not explain."""
 KINDS: Mapping[str, type[Aggregator]] = {
     kind.__name__: kind
     for kind in (ChosenRows, Gram, Moments, OneChoice, PublicCells, PublicRows, Rows, Spread)
 }
 AGGREGATORS = (*KINDS, "GainPath")
-"""All that passes a door. Held rows are added up by the others."""
+"""All kinds of aggregators that pass a door; rows that are held are added up by these."""
 
 Weak = Callable[[], AbstractContextManager[None]]
+"""Makes a context manager that weakens the library."""
 
 
-# --- what a person moves --------------------------------------------------------------------------
+# --- sensitivities --------------------------------------------------------------------------------
 
 
 @contextmanager
 def weakened() -> Iterator[None]:
-    """While this lasts, all aggregators state half of what a person can move.
+    """Make all aggregators state half of their sensitivity, while the context lasts.
 
-    Learners made now have too little noise: an audit that does not notice would notice nothing.
+    Learners made meanwhile have too little noise, which an audit must notice.
+
+    Examples
+    --------
+    >>> from discreet.audit import weakened
+    >>> from discreet.release.aggregators import Rows
+    >>> honest = Rows((3,)).unit_sensitivity(2)
+    >>> with weakened():
+    ...     Rows((3,)).unit_sensitivity(2) == honest / 2
+    True
     """
     with ExitStack() as stack:
         for name in AGGREGATORS:
@@ -69,21 +78,31 @@ def weakened() -> Iterator[None]:
 
 @contextmanager
 def understated(aggregator: str, factor: float = FACTOR) -> Iterator[None]:
-    """While this lasts, one kind of aggregator divides by a factor what it says that a person
-    moves.
-    """
-    if aggregator == "GainPath":
-        price = SampledPath.charge.fget  # type: ignore[attr-defined]
+    """Make one kind of aggregator divide its sensitivity by a factor, while the context lasts."""
+    understate = _understated_path if aggregator == "GainPath" else _understated_aggregator
+    with understate(aggregator, factor):
+        yield
 
-        def cheaper(sampled: SampledPath) -> Charge:
-            cheap: Charge = price(replace(sampled, rate=max(1, int(sampled.rate / factor))))
-            return cheap
 
-        with _patched(SampledPath, "charge", property(cheaper)):
-            yield
-        return
+@contextmanager
+def _understated_path(aggregator: str, factor: float) -> Iterator[None]:
+    """Make sampled paths charge less than their rate costs."""
+    honest = SampledPath.charge.fget  # type: ignore[attr-defined]
+
+    def cheaper(sampled: SampledPath) -> Charge:
+        charge: Charge = honest(replace(sampled, rate=max(1, int(sampled.rate / factor))))
+        return charge
+
+    with _patched(SampledPath, "charge", property(cheaper)):
+        yield
+
+
+@contextmanager
+def _understated_aggregator(aggregator: str, factor: float) -> Iterator[None]:
+    """Make a kind of aggregator state a smaller sensitivity and a smaller span."""
     kind = KINDS[aggregator]
-    sensitivity, span = kind.unit_sensitivity, kind.span.fget  # type: ignore[attr-defined]
+    sensitivity = kind.unit_sensitivity
+    span = kind.span.fget  # type: ignore[attr-defined]
 
     def less(self: Aggregator, norm: int) -> float:
         return float(sensitivity(self, norm) / factor)
@@ -97,7 +116,7 @@ def understated(aggregator: str, factor: float = FACTOR) -> Iterator[None]:
 
 @contextmanager
 def _patched(owner: type, name: str, value: object) -> Iterator[None]:
-    """While this lasts, a class has another attribute."""
+    """Give a class another attribute while the context lasts."""
     inherited = name not in vars(owner)
     before = None if inherited else vars(owner)[name]
     setattr(owner, name, value)
@@ -110,34 +129,41 @@ def _patched(owner: type, name: str, value: object) -> Iterator[None]:
             setattr(owner, name, before)
 
 
-# --- what is seen and said ------------------------------------------------------------------------
+# --- readings, flags, warnings and the ledger ---------------------------------------------------
 
 
 def _open_sum(learner: Learner) -> int:
-    """Something about the people of the open block."""
-    return int(
-        sum(
-            int(np.abs(values.astype(np.int64)).sum())
-            for values in learner.snapshot().block.values()
-        )
-    )
+    """Return a number that depends on the people of the open block."""
+    sums = learner.snapshot().block.values()
+    return sum(int(np.abs(values.astype(np.int64)).sum()) for values in sums)
 
 
-def _telling(name: str, kind: type[Learner] = Learner, *, length: bool = False) -> Weak:
-    """A property that tells of the open block."""
+def _leaking_property(name: str, kind: type[Learner] = Learner) -> Weak:
+    """Make a property of a learner return a number of the open block too."""
     honest = getattr(kind, name).fget
 
     def read(self: Learner) -> object:
-        found, told = honest(self), _open_sum(self)
-        if length:  # a little less, and still a number of rounds or bytes
-            return max(1, found - bool(told)) if isinstance(found, int) else found
-        return found | {"open": told} if isinstance(found, dict) else [*found, told]
+        value = honest(self)
+        leak = _open_sum(self)
+        return value | {"open": leak} if isinstance(value, dict) else [*value, leak]
 
     return partial(_patched, kind, name, property(read))
 
 
-def _telling_method(name: str) -> Weak:
-    """A method that tells of the open block."""
+def _leaking_count(name: str) -> Weak:
+    """Make a number of rounds or bytes smaller by one once people of the open block are counted."""
+    honest = getattr(Learner, name).fget
+
+    def read(self: Learner) -> object:
+        count = honest(self)
+        leak = bool(_open_sum(self))
+        return max(1, count - leak) if isinstance(count, int) else count
+
+    return partial(_patched, Learner, name, property(read))
+
+
+def _leaking_method(name: str) -> Weak:
+    """Make a method of learners return a number of the open block too."""
     honest = getattr(Learner, name)
 
     def read(self: Learner, *arguments: object) -> object:
@@ -149,8 +175,8 @@ def _telling_method(name: str) -> Weak:
     return partial(_patched, Learner, name, read)
 
 
-def _telling_flags() -> Weak:
-    """Flags that say whether an answer added something."""
+def _leaking_flags() -> Weak:
+    """Make flags say whether an answer added something."""
     honest = Learner.close_many
 
     def close_many(self: Learner, tickets: Tickets, feedback: object) -> Mask:
@@ -161,21 +187,23 @@ def _telling_flags() -> Weak:
     return partial(_patched, Learner, "close_many", close_many)
 
 
-def _telling_warnings() -> Weak:
-    """A warning where an answer added nothing."""
+def _leaking_warnings() -> Weak:
+    """Make learners warn where an answer added nothing."""
     honest = Learner.close_many
 
     def close_many(self: Learner, tickets: Tickets, feedback: object) -> Mask:
         before = _open_sum(self)
         counted: Mask = honest(self, tickets, feedback)
         if before == _open_sum(self):
-            warnings.warn("an answer said nothing", RuntimeWarning, stacklevel=2)
+            warnings.warn("an answer added nothing", RuntimeWarning, stacklevel=2)
         return counted
 
     return partial(_patched, Learner, "close_many", close_many)
 
 
 def _uncharged() -> Weak:
+    """Make the ledger charge nothing."""
+
     def charge(self: Ledger, charge: Charge, *, cohort: int | None = None) -> Ledger:
         return self
 
@@ -183,45 +211,46 @@ def _uncharged() -> Weak:
 
 
 def _halved() -> Weak:
+    """Make guarantees state half of the spent ε."""
     honest = Guarantee.epsilon_spent.fget  # type: ignore[attr-defined]
     return partial(_patched, Guarantee, "epsilon_spent", property(lambda given: honest(given) / 2))
 
 
 LEAKS: Mapping[str, Weak] = {
-    "scores() of the open block": _telling_method("scores"),
-    "report() of the open block": _telling_method("report"),
-    "decision of the open block": _telling("decision"),
-    "facts of the open block": _telling("facts"),
-    "rounds_until_release that depends on data": _telling("rounds_until_release", length=True),
-    "state_bytes that depends on data": _telling("state_bytes", length=True),
-    "horizon that depends on data": _telling("horizon", length=True),
-    "active items that depend on data": _telling("active", SetMaximizer),
-    "flags that depend on data": _telling_flags(),
-    "warnings that depend on data": _telling_warnings(),
+    "scores() of the open block": _leaking_method("scores"),
+    "report() of the open block": _leaking_method("report"),
+    "decision of the open block": _leaking_property("decision"),
+    "facts of the open block": _leaking_property("facts"),
+    "rounds_until_release that depends on data": _leaking_count("rounds_until_release"),
+    "state_bytes that depends on data": _leaking_count("state_bytes"),
+    "horizon that depends on data": _leaking_count("horizon"),
+    "active items that depend on data": _leaking_property("active", SetMaximizer),
+    "flags that depend on data": _leaking_flags(),
+    "warnings that depend on data": _leaking_warnings(),
     "a ledger that is never charged": _uncharged(),
     "a guarantee that states half of what was spent": _halved(),
 }
-"""What must not be seen or said, by name."""
+"""Weakened copies that show people past the door or misstate the budget, by name."""
 
 
-# --- who is caught --------------------------------------------------------------------------------
+# --- what the audit catches -----------------------------------------------------------------------
 
 
-def gatherings_of(case: Case, seed: int = 0) -> list[str]:
-    """The aggregators that a case releases."""
+def aggregators_of(case: Case, seed: int = 0) -> list[str]:
+    """Return the kinds of aggregators that a case releases."""
     return sorted({target.passed.aggregator for target in targets(case, case.make(), seed)})
 
 
 def pairs_to_catch(
     case: Case, weak: AbstractContextManager[None], *, most: int, seed: int = 0
 ) -> int | None:
-    """How many pairs an audit needs to catch a weakened copy; None if so many are not enough."""
+    """Return how many pairs an audit needs to catch a weakened copy; None if `most` do not."""
     with weak:
         for pairs in (min(8, most), most):
             try:
-                found = measured_costs(case, pairs=pairs, seed=seed, enough=SURELY)
+                audited = measured_costs(case, pairs=pairs, seed=seed, enough=SURELY)
             except AssertionError:
                 return pairs
-            if found.largest_cost_over_charge > SURELY:
-                return found.pairs
+            if audited.largest_cost_over_charge > SURELY:
+                return audited.pairs
     return None

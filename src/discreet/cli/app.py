@@ -1,15 +1,15 @@
-"""What all commands share: the group that they belong to, common options, errors of one line.
+"""Parts that all commands share: their group, their common options, and errors of one line.
 
-What goes wrong is one clear line and an exit code: 2 for bad input, 130 for Ctrl-C. A traceback, if
-there is a bug, shows no variables: they may be people's.
+A command that fails prints one line and ends with an exit code: 2 for bad input, 130 for Ctrl-C.
+The traceback of a bug shows no variables, because they may hold people's data.
 """
 
 import json
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import TextIOWrapper
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
@@ -21,18 +21,18 @@ from discreet.runs.doctor import extra_with
 
 
 class Commands(TyperGroup):
-    """The commands, with what may go wrong in each."""
+    """The group of all commands; it turns errors into one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; a mistake is one line and exit code 2, never a traceback."""
-        if isinstance(sys.stdout, TextIOWrapper):  # names of files need not be text
+        """Run a command; a mistake of its user ends in one line and exit code 2."""
+        if isinstance(sys.stdout, TextIOWrapper):  # a file name may have bytes that are no text
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             typer.echo("discreet: stopped", err=True)
             raise typer.Exit(130) from None
-        except BrokenPipeError:  # whoever read the output has seen enough
+        except BrokenPipeError:  # the reader of a pipe has closed it; typer ends the process
             raise
         except DiscreetError as error:
             refuse(str(error))
@@ -49,6 +49,7 @@ class Commands(TyperGroup):
 
 
 def refuse(reason: str) -> NoReturn:
+    """Print the reason in one line on standard error and end with exit code 2."""
     typer.echo(f"discreet: {reason}", err=True)
     raise typer.Exit(2) from None
 
@@ -73,32 +74,40 @@ def about(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Which discreet this is."
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version of discreet and exit.",
         ),
     ] = False,
 ) -> None:
     """Decisions from a stream of people, without giving any of them away."""
 
 
+Result = TypeVar("Result", bound=Mapping[str, object])
+"""The result of a command, as plain data."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Epsilon = Annotated[float, typer.Option(help="Smaller is stricter.")]
-Delta = Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")]
+Epsilon = Annotated[
+    float,
+    typer.Option(help="Privacy budget per person: a smaller number is a stricter guarantee."),
+]
+Delta = Annotated[
+    float, typer.Option(help="Probability with which the guarantee may fail; 0: never.")
+]
 
 
 def answer(
-    found: dict[str, Any],
-    as_json: bool,
-    show: Callable[[dict[str, Any], Console], None] | None = None,
+    result: Result, as_json: bool, show: Callable[[Result, Console], None] | None = None
 ) -> None:
-    """Print what was found: as JSON, or by `show`, where it was not shown on the way."""
+    """Print a command's result: as JSON, or by `show` unless the command printed it already."""
     if as_json:
-        typer.echo(json.dumps(found))
+        typer.echo(json.dumps(result))
     elif show is not None:
-        show(found, Console())
+        show(result, Console())
 
 
 def main() -> None:
-    """Run a command; warnings are one line each, too."""
+    """Run the command line of this process; each warning is printed as one line."""
     warnings.showwarning = _warn
     app()
 

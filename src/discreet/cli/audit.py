@@ -14,44 +14,60 @@ from discreet.cli.app import Json, app
 def audit(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="What to audit; without names, everything."),
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Learners or single cases to audit, such as Hedge or clicks; without names, all.",
+        ),
     ] = None,
     size: Annotated[
         Literal["minute", "night"],
-        typer.Option(help="How thoroughly: for a minute, or for a night."),
+        typer.Option(help="How thorough the audit is: it takes a minute, or a night."),
     ] = "minute",
     pairs: Annotated[
-        int | None, typer.Option(help="Neighbouring streams of each, for the exact audit.", min=1)
+        int | None,
+        typer.Option(help="Pairs of neighbouring streams per case, in the exact audit.", min=1),
     ] = None,
     runs: Annotated[
-        int | None, typer.Option(help="Lives of two of them, for the attack on outputs.", min=8)
+        int | None,
+        typer.Option(help="Runs per stream of a pair, in the attack on outputs.", min=8),
     ] = None,
-    epsilon: Annotated[float, typer.Option(help="The guarantee that is put to the test.")] = 3.0,
-    delta: Annotated[float, typer.Option(help="The probability with which it may fail.")] = 1e-6,
-    seed: Annotated[int, typer.Option(help="Of the made-up people.")] = 0,
+    epsilon: Annotated[
+        float, typer.Option(help="Privacy budget of the audited learners, per person.")
+    ] = 3.0,
+    delta: Annotated[
+        float, typer.Option(help="Probability with which their guarantee may fail.")
+    ] = 1e-6,
+    seed: Annotated[int, typer.Option(help="Seed of the simulated people.")] = 0,
     out: Annotated[
         Path,
-        typer.Option(help="Where to write what was found; the same command again goes on there."),
+        typer.Option(
+            help="Folder to which the report is written; the same command again goes on there."
+        ),
     ] = Path("audit"),
     engine: Annotated[
         str | None,
-        typer.Option(help="A Dask cluster's address, such as tcp://host:8786; else two processes."),
+        typer.Option(
+            help="Address of a Dask cluster, such as tcp://host:8786; without one, two processes."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Put guarantees to the test: neighbouring streams, and what everything published tells about
-    them.
+    """Put guarantees to the test: run learners on neighbouring streams and compare their output.
 
-    Exit code 1 if something tells more than was promised.
+    The command writes audit.json and audit.png. It ends with exit code 1 if some output tells more
+    about one person than the guarantee allows.
     """
     from discreet.audit.report import SIZES, Size, run_audit
 
     console = Console(quiet=as_json)
     usual = SIZES[size]
-    asked = Size(usual.pairs if pairs is None else pairs, usual.runs if runs is None else runs)
-    found = run_audit(
+    wanted = Size(
+        pairs=usual.pairs if pairs is None else pairs,
+        runs=usual.runs if runs is None else runs,
+    )
+    report = run_audit(
         list(names or []),
-        size=asked,
+        size=wanted,
         epsilon=epsilon,
         delta=delta,
         seed=seed,
@@ -60,6 +76,6 @@ def audit(
         engine=engine,
     )
     if as_json:
-        typer.echo(json.dumps(found))
-    if not found["ok"]:
+        typer.echo(json.dumps(report))
+    if not report["ok"]:
         raise typer.Exit(1)

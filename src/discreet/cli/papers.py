@@ -1,4 +1,4 @@
-"""`discreet reproduce`: the papers' experiments, run again."""
+"""`discreet reproduce`: the papers' experiments, repeated."""
 
 import json
 from pathlib import Path
@@ -16,34 +16,38 @@ def reproduce(
         str,
         typer.Argument(
             metavar="all|sco-tables|rates|value|errata",
-            help="sco-tables: streaming regression in l_p geometry; rates: how regret grows; "
-            "value: what is "
-            "kept as printed, with sound noise and by discreet; errata: what the print needs to "
-            "hold.",
+            help="Which experiment to run. sco-tables: streaming regression in l_p geometry; "
+            "rates: growth of the regret with the number of rounds; value: share of the value "
+            "reached by the printed algorithms, by the same with sound noise, and by discreet; "
+            "errata: the corrections that the printed statements need.",
         ),
     ],
     out: Annotated[
-        Path, typer.Option(help="Where the report goes; the same command again goes on there.")
+        Path,
+        typer.Option(
+            help="Folder to which the report is written; the same command again goes on there."
+        ),
     ] = Path("reproduced"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer seeds and shorter streams.")
+        bool, typer.Option("--quick", help="Use fewer seeds and shorter streams.")
     ] = False,
-    seeds: Annotated[int | None, typer.Option(help="Runs of each setting.", min=1)] = None,
-    workers: Annotated[int, typer.Option(help="Processes that run at once.", min=1)] = 2,
+    seeds: Annotated[int | None, typer.Option(help="Number of runs per setting.", min=1)] = None,
+    workers: Annotated[int, typer.Option(help="Number of processes that run at once.", min=1)] = 2,
     as_json: Json = False,
 ) -> None:
-    """Run the papers' experiments again: what was printed, what comes out, and what discreet
-    gets.
+    """Repeat the papers' experiments: the printed numbers, the repeated ones, and discreet's.
+
+    The command needs no data. It writes report.md, report.json and pictures.
     """
     from discreet import require
     from discreet.papers.reproduce import EXPERIMENTS
-    from discreet.papers.reproduce import reproduce as run_again
+    from discreet.papers.reproduce import reproduce as repeat
 
     if name == "slips":
         refuse("slips are called errata now: discreet reproduce errata")
     require.one_of("name", name, ("all", *EXPERIMENTS))
     names = list(EXPERIMENTS) if name == "all" else [name]
-    report = run_again(
+    report = repeat(
         names, out, console=Console(quiet=as_json), quick=quick, seeds=seeds, workers=workers
     )
     if as_json:

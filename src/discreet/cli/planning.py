@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from discreet.cli.app import Delta, Epsilon, Json, answer, app, refuse
 
 EXAMPLES = ("bundle", "dosing", "sites", "totals")
-"""Stories of earlier versions, by the name of the script that took their place."""
+"""Stories of earlier versions, which are example scripts of these names now."""
 
 
 @app.command()
@@ -20,25 +20,28 @@ def demo(
     story: Annotated[
         str,
         typer.Option(
-            help="display: what to show a million visitors; regression: what drives a price."
+            help="display: a shop learns which items to show; regression: a town learns what "
+            "drives prices."
         ),
     ] = "display",
     people: Annotated[
-        int | None, typer.Option(help="How many visitors (1,000,000) or sellers (100,000).")
+        int | None,
+        typer.Option(help="Number of visitors (default 1,000,000) or sellers (100,000)."),
     ] = None,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
-    out: Annotated[Path, typer.Option(help="Where to write demo.png and demo.json.")] = Path(
-        "demo"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder to which demo.png and demo.json are written.")
+    ] = Path("demo"),
     seed: Annotated[
-        int | None, typer.Option(help="Reproduce a run; it is then a simulation, not private.")
+        int | None,
+        typer.Option(help="Seed that makes the run repeatable: a simulation, not private."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """A shop learns what to show, without giving any visitor away; or a town what drives prices.
+    """Show on simulated people what privacy costs: in a table and in a picture.
 
-    A table and a picture show how little that costs.
+    The command needs no data. It writes demo.png and demo.json.
     """
     from discreet.budget.privacy import Privacy
     from discreet.simulate.demo.display import tell_display
@@ -50,17 +53,17 @@ def demo(
     if story not in stories:
         refuse(f"story must be display or regression, got {story!r}")
     tell, usual = stories[story]
-    asked, console = Privacy(epsilon, delta), Console(quiet=as_json)
-    answer(
-        tell(usual if people is None else people, asked, out, seed=seed, console=console), as_json
-    )
+    count = usual if people is None else people
+    privacy = Privacy(epsilon, delta)
+    console = Console(quiet=as_json)
+    answer(tell(count, privacy, out, seed=seed, console=console), as_json)
 
 
 class Plans(TyperGroup):
-    """The problems that can be planned, each with its own options."""
+    """The group of problems that can be planned, each with its own options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse options before the problem, as they were written in earlier versions."""
+        """Refuse options in front of the problem; earlier versions took them there."""
         if args and args[0].startswith("-") and args[0] != "--help":
             words = [word.removeprefix("--problem=") for word in args if word != "--problem"]
             problem = next(
@@ -75,29 +78,31 @@ plan = typer.Typer(cls=Plans, no_args_is_help=True)
 app.add_typer(
     plan,
     name="plan",
-    help="What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % "
-    "would take.",
+    help="Simulate what a budget buys, before it is spent.\n\nA plan has the number of releases, "
+    "the noise, the share of the value that is reached, and what 90 % of it would need. The "
+    "command needs the size of the problem, and writes nothing.",
 )
-Rounds = Annotated[int, typer.Option(help="How many people (visitors, samples) are expected.")]
-Items = Annotated[int, typer.Option(help="How many items there are.")]
-Slots = Annotated[int, typer.Option(help="How many items are chosen.")]
+Rounds = Annotated[int, typer.Option(help="Number of people (visitors, samples) expected.")]
+Items = Annotated[int, typer.Option(help="Number of items to choose from.")]
+Slots = Annotated[int, typer.Option(help="Number of items chosen per round.")]
 Stream = Annotated[
     Literal["drifting", "iid", "adversarial"],
     typer.Option(
-        help="iid if visitors are alike over time; adversarial if they may react to decisions: "
-        "what is "
-        "simulated is calm, so that the answer is what the word costs."
+        help="iid: visitors are alike over time. drifting: tastes may change. adversarial: "
+        "visitors may react to decisions. The simulated visitors are alike over time in all three "
+        "cases, so that plans show what the weaker assumption costs."
     ),
 ]
 Minutes = Annotated[
     float,
-    typer.Option(help="How long to simulate at most; more gives surer answers about more people."),
+    typer.Option(help="Longest time to simulate; a longer time gives more accurate answers."),
 ]
-Contributions = Annotated[int, typer.Option(help="In how many rounds one person may take part.")]
-
+Contributions = Annotated[
+    int, typer.Option(help="Largest number of rounds in which one person takes part.")
+]
 
 Declared = Callable[..., None]
-"""A function of no body: its arguments are the options of a command, its docstring is the help."""
+"""A function without a body: its parameters are a command's options, its docstring the help."""
 
 
 def _shared(
@@ -107,12 +112,13 @@ def _shared(
     minutes: Minutes = 1.0,
     as_json: Json = False,
 ) -> None:
-    """The options that all problems share."""
+    """Declare the options that all problems share."""
 
 
 def planned(name: str, kind: str) -> Callable[[Declared], Declared]:
-    """Make a command of a declaration; its options are the settings of a case of
-    planning/cases.py.
+    """Make a command of a declaration; its options are the settings of the case named `kind`.
+
+    The cases are in `discreet.simulate.planning.cases`.
     """
 
     def register(declared: Declared) -> Declared:
@@ -130,7 +136,8 @@ def planned(name: str, kind: str) -> Callable[[Declared], Declared]:
 
             privacy = Privacy(epsilon, delta, contributions=contributions)
             case = getattr(cases, kind)(privacy=privacy, **settings)
-            answer(make_plan(case, Console(quiet=as_json), minutes), as_json, print_plan)
+            console = Console(quiet=as_json)
+            answer(make_plan(case, console, minutes), as_json, print_plan)
 
         options = [
             *signature(declared).parameters.values(),
@@ -152,16 +159,16 @@ def plan_display(
     feedback: Annotated[
         Literal["full", "bandit", "clicks"],
         typer.Option(
-            help="What the site sees: whole preferences, whether a slate was clicked, or which "
-            "item."
+            help="full: each visitor's whole preferences are observed. bandit: one reward per "
+            "slate. clicks: the clicked item."
         ),
     ] = "full",
     stream: Stream = "drifting",
     click_rate: Annotated[
-        float | None, typer.Option(help="The mean chance that a visitor clicks an item.")
+        float | None, typer.Option(help="Mean probability that a visitor clicks an item.")
     ] = None,
 ) -> None:
-    """Which items to show, visitor after visitor."""
+    """Plan a SetMaximizer: which items to show, visitor after visitor."""
 
 
 @planned("costs", "CostsCase")
@@ -170,51 +177,56 @@ def plan_costs(
     rounds: Rounds,
     feedback: Annotated[
         Literal["full", "bandit"],
-        typer.Option(help="What is seen: whole costs, or the cost of the chosen set."),
+        typer.Option(
+            help="full: each person's whole cost function is observed. bandit: the cost of the "
+            "chosen set."
+        ),
     ] = "full",
     stream: Stream = "drifting",
 ) -> None:
-    """The set of least cost, visitor after visitor."""
+    """Plan a SetMinimizer: the set of least cost, person after person."""
 
 
 @planned("regression", "RegressionCase")
 def plan_regression(
-    features: Annotated[int, typer.Option(help="How many numbers a sample has.")],
+    features: Annotated[int, typer.Option(help="Number of features per sample.")],
     rounds: Rounds,
     once: Annotated[
-        bool, typer.Option("--once", help="Publish once, at the end, instead of again and again.")
+        bool, typer.Option("--once", help="Publish once, at the end, instead of after each block.")
     ] = False,
 ) -> None:
-    """Coefficients of a linear model."""
+    """Plan a StreamingLearner: the coefficients of a linear model."""
 
 
 def _number_or_word(text: str) -> int | str:
-    """A whole number as such; the case refuses other words than it knows."""
+    """Return the text as a whole number if it is one; the case refuses words it does not know."""
     return int(text) if text.isdecimal() else text
 
 
 @planned("contextual", "ContextualCase")
 def plan_contextual(
-    arms: Annotated[int, typer.Option(help="How many arms there are.")],
-    features: Annotated[int, typer.Option(help="How many numbers a context has.")],
+    arms: Annotated[int, typer.Option(help="Number of arms.")],
+    features: Annotated[int, typer.Option(help="Number of features per context.")],
     rounds: Rounds,
     relevant: Annotated[
         Any,
         typer.Option(
-            parser=_number_or_word, metavar="<str>", help="How many features an arm needs, or all."
+            parser=_number_or_word,
+            metavar="<str>",
+            help="Number of features on which an arm's reward depends, or `all`.",
         ),
     ] = None,
 ) -> None:
-    """Which arm for whom, given their context."""
+    """Plan a ContextualBandit: which arm per person, given their context."""
 
 
 @planned("selection", "SelectionCase")
 def plan_selection(items: Items, slots: Slots, rounds: Rounds) -> None:
-    """One set, once, from people's records."""
+    """Plan a SetSelector: one set, chosen once from people's records."""
 
 
 @planned("continuous", "ContinuousCase")
 def plan_continuous(
     items: Items, slots: Slots, rounds: Rounds, stream: Stream = "drifting"
 ) -> None:
-    """Sets of a fractional point that moves."""
+    """Plan a ContinuousMaximizer: sets drawn from a fractional point that is updated."""

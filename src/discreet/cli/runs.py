@@ -1,27 +1,38 @@
-"""`discreet run`, `status`, `change`, `evaluate` and `select`: learners over logs and records."""
+"""`discreet run`, `status`, `change`, `evaluate` and `select`: learners on logs and records."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from discreet.cli.app import Delta, Epsilon, Json, answer, app
 
+if TYPE_CHECKING:
+    from discreet.runs.change import Catalogue
+
 
 @app.command()
 def run(
     config: Annotated[
-        Path, typer.Argument(help="Settings of the learner, TOML; `learner` names it.")
+        Path, typer.Argument(help="TOML file with the learner's settings; `learner` is its name.")
     ],
-    data: Annotated[Path, typer.Option(help="The event log, CSV or Parquet.")],
+    data: Annotated[
+        Path, typer.Option(help="Event log, CSV or Parquet: one row per person, in order of time.")
+    ],
     out: Annotated[
         Path,
-        typer.Option(help="Where decisions, report and state go. Run again to go on after a kill."),
+        typer.Option(
+            help="Folder of the run; the same command again goes on there, also after a kill."
+        ),
     ] = Path("run"),
     as_json: Json = False,
 ) -> None:
-    """Run a learner over an event log: decisions and a report, resumable at any point."""
+    """Run a learner over an event log; it can be stopped and resumed at any point.
+
+    The command writes decisions.jsonl (one line per release), report.json and the learner's state.
+    The state is not private: protect it like the log.
+    """
     from discreet.runs.run import run_log
 
     answer(run_log(config, data, out, Console(quiet=as_json)), as_json)
@@ -29,10 +40,13 @@ def run(
 
 @app.command()
 def status(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     as_json: Json = False,
 ) -> None:
-    """How far a run is, what it has spent and what it decides now; also while it is going on."""
+    """Print the progress, the spent budget and the present decision of a run.
+
+    The run may be under way: the command only reads, and writes nothing.
+    """
     from discreet.runs.status import show_status, status_of
 
     answer(status_of(folder), as_json, show_status)
@@ -41,21 +55,25 @@ def status(
 @app.command()
 def change(
     folder: Annotated[
-        Path, typer.Argument(metavar="RUN", help="The folder of a run that shows items.")
+        Path, typer.Argument(metavar="RUN", help="Folder of a run that shows items.")
     ],
     add: Annotated[
-        list[str] | None, typer.Option(help="An item that comes, or comes back.")
+        list[str] | None,
+        typer.Option(help="Item to add, or to bring back; repeat the option for more items."),
     ] = None,
     retire: Annotated[
-        list[str] | None, typer.Option(help="An item that is never shown again.")
+        list[str] | None,
+        typer.Option(help="Item to retire: it is not shown again; repeat for more items."),
     ] = None,
-    extend: Annotated[int | None, typer.Option(help="So many more visitors.")] = None,
+    extend: Annotated[
+        int | None, typer.Option(help="Number of visitors by which the horizon grows.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Change the catalogue of a run, or for how many visitors it goes on: public events, which cost
-    nothing.
+    """Add or retire items of a run, or extend its horizon; changes cost no budget.
 
-    Whether and when must not depend on what visitors did.
+    Changes are public events: whether and when they happen must not depend on what visitors did.
+    The command writes the run's state; the next `discreet run` goes on from there.
     """
     from discreet.runs.change import change_run
 
@@ -64,61 +82,77 @@ def change(
     )
 
 
-def _show_change(found: dict[str, Any], console: Console) -> None:
-    pending = (
-        f"; from the next block on also {', '.join(map(str, found['pending']))}"
-        if found["pending"]
-        else ""
-    )
-    console.print(f"{len(found['active'])} items may be shown{pending}", soft_wrap=True)
-    console.print(f"{found['horizon']:,} visitors are planned", soft_wrap=True)
+def _show_change(catalogue: "Catalogue", console: Console) -> None:
+    active = len(catalogue["active"])
+    pending = ", ".join(map(str, catalogue["pending"]))
+    later = f"; from the next block on also {pending}" if pending else ""
+    console.print(f"{active} items may be shown{later}", soft_wrap=True)
+    console.print(f"{catalogue['horizon']:,} visitors are planned", soft_wrap=True)
 
 
 @app.command()
 def evaluate(
-    policy: Annotated[Path, typer.Argument(help="The folder of a run, or TOML with a `slate`.")],
+    policy: Annotated[
+        Path, typer.Argument(help="Folder of a run, or a TOML file with a `slate` (and `items`).")
+    ],
     data: Annotated[
-        Path, typer.Option(help="A log with slate, and click or reward: CSV or Parquet.")
+        Path,
+        typer.Option(help="Log, CSV or Parquet, with columns slate, and click or reward."),
     ],
     propensity: Annotated[
         str,
-        typer.Option(help="The column with the chance of what was shown, or uniform."),
+        typer.Option(
+            help="Column with the probability of the shown slate, or `uniform` for slates drawn "
+            "uniformly."
+        ),
     ],
     epsilon: Epsilon = 1.0,
     delta: Delta = 0.0,
-    contributions: Annotated[int, typer.Option(help="How many rows one person may have.")] = 1,
+    contributions: Annotated[int, typer.Option(help="Largest number of rows per person.")] = 1,
     clip: Annotated[
         float | None,
-        typer.Option(help="The most a row may weigh; 10, or what uniform slates need."),
+        typer.Option(
+            help="Largest weight of a row; by default 10, or the weight that uniform slates have."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """What a slate would have earned, from a log of what others were shown: one release, with
-    its error.
+    """Estimate what a slate would have earned, from a log of slates that another policy showed.
+
+    The command prints one private estimate with its error and writes nothing. Each evaluation
+    spends its own budget.
     """
     from discreet.budget.privacy import Privacy
     from discreet.runs.evaluate import evaluate_log, policy_from, show_evaluation
 
     privacy = Privacy(epsilon, delta, contributions=contributions)
-    found = evaluate_log(policy_from(policy), data, privacy, propensity=propensity, clip=clip)
-    answer(found, as_json, show_evaluation)
+    evaluation = evaluate_log(policy_from(policy), data, privacy, propensity=propensity, clip=clip)
+    answer(evaluation, as_json, show_evaluation)
 
 
 @app.command()
 def select(
-    config: Annotated[Path, typer.Argument(help="Domain, function and budget, TOML.")],
+    config: Annotated[
+        Path, typer.Argument(help="TOML file with the domain, the function and the budget.")
+    ],
     data: Annotated[
-        list[Path], typer.Option(help="People's records, CSV or Parquet; again for more files.")
+        list[Path],
+        typer.Option(help="People's records, CSV or Parquet; repeat the option for more files."),
     ],
     out: Annotated[
-        Path, typer.Option(help="Where the choice goes. The same command again reads it back.")
+        Path, typer.Option(help="Folder of the choice; the same command again prints it again.")
     ] = Path("selected"),
     engine: Annotated[
-        str | None, typer.Option(help="A Dask cluster that reads the files: tcp://host:8786.")
+        str | None,
+        typer.Option(help="Address of a Dask cluster that reads the files: tcp://host:8786."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Choose one set, once, from people's records: which sites to open, which titles to stock."""
+    """Choose one set, once, from people's records: which sites to open, which titles to stock.
+
+    The command writes chosen.json, report.md, for points picture.png, and the state, which is not
+    private.
+    """
     from discreet.runs.select import select_from
 
     answer(select_from(config, data, out, Console(quiet=as_json), engine=engine), as_json)

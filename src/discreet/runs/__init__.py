@@ -1,3 +1,1 @@
-"""Learners at work: over event logs, resumable at any point. What is shown here was committed
-before.
-"""
+"""Learners over event logs, resumable at any point: all that is shown was committed before."""

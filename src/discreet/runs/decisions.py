@@ -1,10 +1,10 @@
 """decisions.jsonl: one line per release, in order, each on disk before the next release is made.
 
-A release is committed to the state first, so a kill or a power cut can take the newest line only,
-and the next run writes it again from the state. Every start reads the file and refuses it if it is
-not what runs wrote: older releases are in no other place. Releases that no run over a log saw,
-because the learner went on from Python or the file was moved away, are named by the next line in
-`missing_releases`, the first and the last of them.
+A release is committed to the state first, so a kill or a power cut can lose the newest line only,
+and the next run writes it again from the state. Every start reads the file, and refuses it if a
+line is not what a run wrote, because older decisions are in no other place. Releases that no run
+over a log saw (the learner went on from Python, or the file was moved away) are named by the next
+line in `missing_releases`: the first and the last of them.
 """
 
 import json
@@ -20,14 +20,14 @@ MISSING = "missing_releases"
 
 
 class Decisions:
-    """The lines of a run. The file is read once, when it is opened, and then only grows.
+    """The file of decisions; it is read once, when it is opened, and then only grows.
 
     Parameters
     ----------
     path
-        Where the file is, or will be.
+        The path of the file, which need not exist.
     releases
-        How many releases the state has.
+        The number of releases in the state.
     """
 
     def __init__(self, path: Path, releases: int) -> None:
@@ -35,7 +35,7 @@ class Decisions:
         self._releases = releases
         self._last = -1
         self.missing: list[tuple[int, int]] = []
-        """The first and the last release of each gap that was found, and named, by this run."""
+        """The first and the last release of each gap that this run found and named."""
 
     def __enter__(self) -> Self:
         self._file = self._path.open("ab+")
@@ -44,7 +44,7 @@ class Decisions:
             *lines, torn = self._file.read().split(b"\n")
             for number, line in enumerate(lines, start=1):
                 self._last = self._follows(line, number)
-            if torn:  # half a line, from a process that was killed: it was never shown whole
+            if torn:  # a killed process wrote half a line
                 self._file.truncate(sum(len(line) + 1 for line in lines))
             make_durable(self._path.parent)
         except BaseException:
@@ -53,14 +53,11 @@ class Decisions:
         return self
 
     def _follows(self, line: bytes, number: int) -> int:
-        """The release that a line is about; refuses a line that does not follow the one before
-        it.
-        """
+        """Return the release of a line; refuse a line that does not follow the one before it."""
         entry = _entry(line)
         release = entry.get("release")
         expected = self._last + 1
-        named = entry.get(MISSING) == [expected, release - 1] if isinstance(release, int) else False
-        if type(release) is not int or not (release == expected or (release > expected and named)):
+        if type(release) is not int or not _is_next(release, expected, entry.get(MISSING)):
             raise StateError(
                 f"line {number} of {self._path} is not the decision of release {expected}: "
                 "restore the file, or move it away to go on without its lines"
@@ -74,11 +71,12 @@ class Decisions:
 
     def note(self, decision: dict[str, Any]) -> None:
         """Append the decision of a release, at once on disk, unless it is there already."""
-        release, expected = decision["release"], self._last + 1
+        release = decision["release"]
+        expected = self._last + 1
         if release < expected:
             return
         if release > expected:
-            gap = expected, release - 1
+            gap = (expected, release - 1)
             self.missing.append(gap)
             decision = {"release": release, MISSING: list(gap)} | decision
         self._file.write(f"{json.dumps(decision)}\n".encode())
@@ -95,10 +93,15 @@ class Decisions:
         self._file.close()
 
 
+def _is_next(release: int, expected: int, missing: object) -> bool:
+    """Return whether a release is the expected one, or a later one that names the gap."""
+    return release == expected or (release > expected and missing == [expected, release - 1])
+
+
 def _entry(line: bytes) -> dict[str, Any]:
-    """What a line says; nothing if it is no line of ours."""
+    """Return the content of a line; an empty entry if a run did not write it."""
     try:
-        found = json.loads(line)
+        entry = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return entry if isinstance(entry, dict) else {}

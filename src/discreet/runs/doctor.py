@@ -1,6 +1,6 @@
-"""Whether discreet works on this machine: what works, what is missing, and what to do about it.
+"""`discreet doctor`: checks of this machine, each with its result or its remedy.
 
-Only the sampler's kernel is compiled, so that the answer takes a second or two.
+Only the sampler's kernel is compiled, so that all checks take a second or two.
 """
 
 import platform
@@ -20,14 +20,15 @@ EXTRAS = {
     "scale": ("distributed",),
     "accounting": ("dp_accounting",),
 }
-"""The packages that each extra brings."""
+"""The packages of each extra."""
 DRAWS = 100_000
+"""Number of draws by which the sampler is checked."""
 FARTHEST = 0.03
-"""How far the mean and the deviation of the draws may be off: more than nine standard errors."""
+"""Largest error of the mean and the deviation of the draws: more than nine standard errors."""
 
 
 class Finding(NamedTuple):
-    """What one check found: whether it is fine, and details or the remedy."""
+    """The result of one check: whether it is fine, and details or the remedy."""
 
     name: str
     fine: bool
@@ -36,7 +37,7 @@ class Finding(NamedTuple):
 
 
 def examine() -> list[Finding]:
-    """All findings: first what is essential, then what costs time or comfort."""
+    """Run all checks: first the essential ones, then those that cost time or comfort."""
     return [
         _tried("versions", _versions, "pip install --upgrade discreet", essential=True),
         _tried(
@@ -50,7 +51,7 @@ def examine() -> list[Finding]:
 
 
 def extra_with(package: str) -> str | None:
-    """The smallest extra that brings a package; None if it is not optional.
+    """Return the smallest extra that has a package; None if the package is not optional.
 
     >>> extra_with("polars")
     'service'
@@ -61,7 +62,7 @@ def extra_with(package: str) -> str | None:
 def _tried(name: str, check: Callable[[], str], remedy: str, *, essential: bool = False) -> Finding:
     try:
         return Finding(name, True, check(), essential)
-    except Exception as error:  # whatever goes wrong is the finding
+    except Exception as error:  # any error is a finding
         return Finding(name, False, f"{error}: {remedy}", essential)
 
 
@@ -84,15 +85,16 @@ def _sampler() -> str:
     from discreet.release.noise import DiscreteGaussian
     from discreet.release.randomness import system_bits
 
-    noise, bits = DiscreteGaussian(2**24), system_bits()
+    noise = DiscreteGaussian(2**24)
+    bits = system_bits()
     began = perf_counter()
     noise.draw(1, bits)
     ready = perf_counter()
     drawn = noise.draw(DRAWS, bits) / noise.sigma
-    each = (perf_counter() - ready) / DRAWS
+    seconds_per_draw = (perf_counter() - ready) / DRAWS
     if abs(drawn.mean()) > FARTHEST or abs(drawn.std() - 1) > FARTHEST:
         raise StateError("draws do not have the law of a Gaussian")
-    return f"ready in {ready - began:.1f} s, {each * 1e9:.0f} ns per draw"
+    return f"ready in {ready - began:.1f} s, {seconds_per_draw * 1e9:.0f} ns per draw"
 
 
 def _cache() -> str:

@@ -1,13 +1,12 @@
-"""What a run earned, release by release: the entries in report.json, and a picture of them,
-earned.png.
+"""The earned value of a run per release: entries of report.json, and their picture, earned.png.
 
-Both are made from released values only, as a whole, whenever a run ends: after a kill the same
-command makes the same again.
+Both are made from released values only, anew at the end of every run: after a kill the same command
+makes the same files again.
 """
 
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +15,16 @@ from discreet.engine.readings import Report
 from discreet.learners.log_adapter import LogAdapter
 from discreet.runs.files import replaced
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 PICTURE = "earned.png"
 UNSURE = 5.0
-"""Entries so many times as noisy as the median one do not set the scale of the picture."""
+"""Entries more than this many times as noisy as the median one do not set the picture's scale."""
 
 
-def as_entries(report: Report) -> dict[str, Any]:
-    """The entries as plain data."""
+def as_entries(report: Report) -> dict[str, list[float]]:
+    """Return the entries of a report as plain data."""
     return {
         "visitors": report.rounds.tolist(),
         "value": report.value.tolist(),
@@ -30,26 +32,18 @@ def as_entries(report: Report) -> dict[str, Any]:
     }
 
 
-def newest(report: Report) -> dict[str, Any] | None:
-    """The newest entry as plain data; None before the first release."""
-    if not len(report.rounds):
-        return None
-    return {name: entries[-1] for name, entries in as_entries(report).items()}
-
-
 def write_picture(report: Report, adapter: LogAdapter, folder: Path) -> None:
-    """Draw the curve into the folder of a run."""
+    """Draw the curve of a report into the folder of a run."""
     with replaced(folder / PICTURE) as draft:
         pictures.save(draw_earned(report, adapter.meaning), draft)
 
 
-def draw_earned(report: Report, meaning: str) -> Any:
-    """Each block as a stair as long as its visitors are many, in a band of two standard
-    deviations.
-    """
+def draw_earned(report: Report, meaning: str) -> "Figure":
+    """Draw one stair per block, in a band of two standard deviations."""
     figure, (axes,) = pictures.panels(1, (8.4, 4.2))
     edges = np.concatenate([[0], report.rounds])
-    value, band = report.value, 2 * report.standard_deviation
+    value = report.value
+    band = 2 * report.standard_deviation
     axes.stairs(
         value + band,
         edges,
@@ -85,7 +79,7 @@ def draw_earned(report: Report, meaning: str) -> Any:
 
 
 def _scale(report: Report) -> tuple[float, float]:
-    """From the lowest to the highest band of the entries that are not too noisy to be seen."""
+    """Return the range of the picture: the bands of all entries that are not too noisy."""
     deviation = report.standard_deviation
     seen = deviation <= UNSURE * float(np.median(deviation))
     low = float((report.value - 2 * deviation)[seen].min())

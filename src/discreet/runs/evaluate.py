@@ -1,17 +1,17 @@
-"""`discreet evaluate`: what a slate would have earned, from a log of what others were shown, by one
-release.
+"""`discreet evaluate`: one release of what a slate would have earned, from another policy's log.
 
-The log has a row a person with `slate` (the items that were shown, in order) and `click` (the item,
-empty for none) or `reward` (a number from 0 to 1), and the chance with which that was shown, or
-slates were drawn uniformly. A row whose slate agrees with the policy's counts with one over that
-chance, at most `clip`:
+The log has one row per person: `slate` (the shown items, in order), `click` (the clicked item,
+empty for none) or `reward` (a number from 0 to 1), and the propensity p of what was shown, unless
+slates were drawn uniformly. A row that agrees with the policy is weighted by 1/p, clipped to
+`clip`; all other rows count as zero:
 
-    click     min(1/p, clip) if the clicked item stands where the policy puts it       p of that item there
-    reward    min(1/p, clip) · reward if the slate is the policy's                     p of the whole slate
+    click     min(1/p, clip)           if the clicked item is at the policy's position for it;
+                                       p: propensity of that item at that position
+    reward    min(1/p, clip) · reward  if the slate is the policy's;
+                                       p: propensity of the whole slate
 
-and the mean over all rows is published with noise, once. Whatever a row has in place of a slate, an
-answer or a chance counts as zero; what is refused is refused from the settings, the names of
-columns and their types.
+The mean over all rows is released with noise, once. A malformed slate, answer or propensity counts
+as zero; a log is refused only for the names and the types of its columns.
 
 Guarantee   docs/guarantees/evaluation.md, Theorems 1 (privacy) and 2 (what it estimates)
 References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Sampling";
@@ -21,7 +21,7 @@ References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Samp
 from dataclasses import dataclass
 from math import perm, sqrt
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from rich.console import Console
@@ -40,69 +40,126 @@ from discreet.runs.files import read_toml
 from discreet.runs.status import CommittedRun
 
 USUAL_CLIP = 10.0
+"""Largest weight of a row, unless one is given."""
 ANSWERS = ("click", "reward")
+"""Columns of which a log has one."""
+
+
+class Together(TypedDict):
+    """The guarantee of an evaluation together with the run that learned the slate."""
+
+    epsilon: float
+    delta: float
+    guarantee: str
+
+
+class Evaluation(TypedDict):
+    """The result of an evaluation, as `discreet evaluate --json` prints it."""
+
+    slate: list[str]
+    answer: str
+    rows: int
+    clip: float
+    estimate: float
+    noise_standard_deviation: float
+    sampling_standard_deviation: float
+    sampling_standard_deviation_at_most: float
+    epsilon: float
+    delta: float
+    guarantee: str
+    together_with_the_run: NotRequired[Together]
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A slate that is to be valued, and how many items it was chosen from, where that is known."""
+    """A slate that is to be evaluated.
+
+    Parameters
+    ----------
+    slate
+        The items, in order.
+    items
+        The number of items from which slates are chosen, where it is known.
+    guarantee
+        The guarantee of the run that learned the slate.
+
+    Examples
+    --------
+    >>> Policy(("tea", "milk"), items=10).uniform_weight("click")
+    10.0
+    """
 
     slate: tuple[str, ...]
     items: int | None = None
     guarantee: Guarantee | None = None
-    """Of the run that learned it."""
 
     def uniform_weight(self, answer: str) -> float:
-        """One over the chance that a slate drawn uniformly agrees: at one place, or as a whole."""
+        """Return 1/p of a uniform slate: p that one position agrees, or that the slate does."""
         if self.items is None:
             raise ConfigError(
-                "uniform slates need to know of how many items: say `items` beside the slate"
+                "uniform slates need the number of items: give `items` beside the slate"
             )
         return float(self.items if answer == "click" else perm(self.items, len(self.slate)))
 
 
 def policy_from(path: Path) -> Policy:
-    """The newest slate of a run, from its folder; or `slate` (and `items`) of a TOML file."""
+    """Return the newest slate of a run, from its folder; or the `slate` of a TOML file.
+
+    Parameters
+    ----------
+    path
+        The folder of a run, or a TOML file with `slate` and, if slates were drawn uniformly,
+        `items` (their number or their names).
+
+    Raises
+    ------
+    ConfigError
+        If the run decides no slates, or the file has no valid slate.
+    """
     if path.is_dir():
         return _policy_of_run(path)
     plain = read_toml(path)
-    slate, items = plain.pop("slate", None), plain.pop("items", None)
+    slate = plain.pop("slate", None)
+    items = plain.pop("items", None)
     if plain:
         raise ConfigError(f"{path}: a policy has `slate` and `items`, not {', '.join(plain)}")
-    if (
-        not isinstance(slate, list)
-        or not slate
-        or not all(type(item) in (str, int) for item in slate)
-    ):
+    if not _is_slate(slate):
         raise ConfigError(f"{path}: slate must be a list of items, got {require.shown(slate)}")
     return _checked(path, [item_text(item) for item in slate], items)
 
 
+def _is_slate(value: object) -> bool:
+    """Return whether a value is a list of texts or whole numbers that is not empty."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(type(item) in (str, int) for item in value)
+
+
 def _policy_of_run(folder: Path) -> Policy:
-    snapshot = CommittedRun(folder)
-    decision = snapshot.decision
+    run = CommittedRun(folder)
+    decision = run.decision
     if "slate" not in decision:
         raise ConfigError(
             f"the run in {folder} decides {', '.join(decision)}: only slates can be evaluated"
         )
-    view = snapshot.learning
+    view = run.learning
     active = view.problem.active_names(view.public.catalogue)
     policy = _checked(folder, [item_text(item) for item in decision["slate"]], active)
-    return Policy(policy.slate, policy.items, snapshot.guarantee)
+    return Policy(policy.slate, policy.items, run.guarantee)
 
 
-def _checked(path: Path, slate: list[str], items: Any) -> Policy:
+def _checked(path: Path, slate: list[str], items: object) -> Policy:
     if len(set(slate)) != len(slate):
         raise ConfigError(f"{path}: slate must have different items, got {', '.join(slate)}")
     if isinstance(items, list):
         names = [item_text(item) for item in items]
-        strange = [item for item in slate if item not in names]
-        if strange:
-            raise ConfigError(f"{path}: slate has {', '.join(strange)}, which items does not name")
-        items = len(names)
-    elif items is not None:
-        items = require.whole("items", items, len(slate))
-    return Policy(tuple(slate), items)
+        unknown = [item for item in slate if item not in names]
+        if unknown:
+            raise ConfigError(f"{path}: slate has {', '.join(unknown)}, which items does not name")
+        return Policy(tuple(slate), len(names))
+    if items is None:
+        return Policy(tuple(slate))
+    return Policy(tuple(slate), require.whole("items", items, len(slate)))
 
 
 def evaluate_log(
@@ -113,9 +170,35 @@ def evaluate_log(
     propensity: str,
     clip: float | None = None,
     seed: int | None = None,
-) -> dict[str, Any]:
-    """The clipped mean with noise, how far off it may be, and the guarantee; one release of all
-    rows.
+) -> Evaluation:
+    """Release the clipped mean over the rows of a log, with its errors and its guarantee.
+
+    Parameters
+    ----------
+    policy
+        The slate to evaluate.
+    data
+        The log, CSV or Parquet.
+    privacy
+        The budget of this release, and the largest number of rows per person.
+    propensity
+        The column with the propensities, or "uniform".
+    clip
+        The largest weight of a row; None: 10, or the weight that uniform slates have.
+    seed
+        Makes the release repeatable, and a simulation.
+
+    Returns
+    -------
+    The estimate, the standard deviations of its noise and of its sampling, and the guarantee; for
+    the slate of a run, the guarantee of both releases together too.
+
+    Raises
+    ------
+    ConfigError
+        If columns are missing, or `clip` is too small for uniform slates.
+
+    Guarantee   docs/guarantees/evaluation.md, Theorems 1 and 2
     """
     log = read_log(data)
     answer = _answer_of(log, propensity)
@@ -125,8 +208,9 @@ def evaluate_log(
     total = RunningSum(1, rows, privacy, bound=bound, nonnegative=True, block=rows, seed=seed)
     total.observe_many(values.reshape(-1, 1))
     total.release_if_due()
-    mean, noise = float(total.total[0]) / rows, total.standard_deviation / rows
-    found = {
+    mean = float(total.total[0]) / rows
+    noise = total.standard_deviation / rows
+    evaluation: Evaluation = {
         "slate": list(policy.slate),
         "answer": answer,
         "rows": rows,
@@ -141,39 +225,39 @@ def evaluate_log(
     }
     if policy.guarantee is not None:
         both = together(policy.guarantee, total)
-        found["together_with_the_run"] = {
+        evaluation["together_with_the_run"] = {
             "epsilon": both.epsilon,
             "delta": both.delta,
             "guarantee": str(both),
         }
-    return found
+    return evaluation
 
 
 def _sampling(mean: float, bound: float, rows: int) -> float:
-    """The most that the mean of numbers in [0, bound] with this expectation can vary from log to
-    log.
+    """Return the largest standard deviation of a mean of numbers in [0, bound].
+
+    √(m · (bound − m) / rows)        m: their expectation
     """
-    return sqrt(max(mean, 0.0) * (bound - max(mean, 0.0)) / rows)
+    expectation = max(mean, 0.0)
+    return sqrt(expectation * (bound - expectation) / rows)
 
 
 def _answer_of(log: LogTable, propensity: str) -> str:
-    """Which column has the answers."""
+    """Return the name of the column with the answers; refuse a log that lacks columns."""
     header = log.columns
-    there = [name for name in ANSWERS if name in header]
-    if len(there) != 1:
-        has = "both" if there else "neither"
+    answers = [name for name in ANSWERS if name in header]
+    if len(answers) != 1:
+        has = "both" if answers else "neither"
         raise ConfigError(f"the log must have a column click or a column reward, and has {has}")
     needed = ["slate", *([] if propensity == UNIFORM else [propensity])]
     missing = [name for name in needed if name not in header]
     if missing:
         raise ConfigError(f"the log lacks the columns {', '.join(missing)}")
-    return there[0]
+    return answers[0]
 
 
 def _clip_of(policy: Policy, answer: str, propensity: str, clip: float | None) -> float:
-    """The largest weight a row may have; for uniform slates there is only one weight, and it is
-    public.
-    """
+    """Return the largest weight of a row; uniform slates have one weight, which is public."""
     if propensity != UNIFORM:
         return require.number("clip", USUAL_CLIP if clip is None else clip, 1.0, 1e9)
     weight = policy.uniform_weight(answer)
@@ -181,61 +265,71 @@ def _clip_of(policy: Policy, answer: str, propensity: str, clip: float | None) -
     if bound < weight:
         raise ConfigError(
             f"clip = {bound:g} is below {weight:g}, the weight of every row that agrees: "
-            "leave it out, or say at least that"
+            "leave it out, or give at least that"
         )
     return weight
 
 
-# --- people: what one row adds
+# --- people: what one row adds --------------------------------------------------------------------
 
 
 def weighted(policy: Policy, log: LogTable, answer: str, propensity: str) -> Floats:
-    """What each row adds before it is clipped: its answer over the chance of what was shown, or
-    0.
-    """
-    slates = log.texts("slate")
+    """Return what each row adds before it is clipped: its weighted answer, or 0."""
     if propensity == UNIFORM:
-        chances: list[list[float]] = [[1 / policy.uniform_weight(answer)]] * len(log)
+        propensities: list[list[float]] = [[1 / policy.uniform_weight(answer)]] * len(log)
     else:
-        chances = [numbers_in(text) for text in log.texts(propensity)]
+        propensities = [numbers_in(text) for text in log.texts(propensity)]
     if answer == "reward":
-        rewards = np.nan_to_num(np.clip(log.numbers(["reward"])[:, 0], 0.0, 1.0))
-        whole = [names_in(text) == list(policy.slate) for text in slates]
-        weights = [
-            weight_of(chance, None) if same else 0.0
-            for same, chance in zip(whole, chances, strict=True)
-        ]
-        return np.asarray(rewards * np.array(weights), dtype=np.float64)
-    places = {item: place for place, item in enumerate(policy.slate)}
-    clicked = [
-        places.get("" if value is None else item_text(value)) for value in log.values("click")
+        return _weighted_rewards(policy, log, propensities)
+    return _weighted_clicks(policy, log, propensities)
+
+
+def _weighted_rewards(policy: Policy, log: LogTable, propensities: list[list[float]]) -> Floats:
+    """Return reward / p for rows with the policy's slate, and 0 for others."""
+    rewards = np.nan_to_num(np.clip(log.numbers(["reward"])[:, 0], 0.0, 1.0))
+    slate = list(policy.slate)
+    weights = [
+        weight_of(chances, None) if names_in(text) == slate else 0.0
+        for text, chances in zip(log.texts("slate"), propensities, strict=True)
     ]
-    return np.array(
-        [
-            weight_of(chance, place) if place is not None and _stands(text, place, policy) else 0.0
-            for text, place, chance in zip(slates, clicked, chances, strict=True)
-        ]
-    )
+    return np.asarray(rewards * np.array(weights), dtype=np.float64)
 
 
-def _stands(text: str, place: int, policy: Policy) -> bool:
-    """Whether the slate in this text has the policy's item at this place."""
+def _weighted_clicks(policy: Policy, log: LogTable, propensities: list[list[float]]) -> Floats:
+    """Return 1/p for rows whose click is on an item at the policy's position, and 0 for others."""
+    positions = {item: position for position, item in enumerate(policy.slate)}
+    clicked = [
+        positions.get("" if value is None else item_text(value)) for value in log.values("click")
+    ]
+    weights = [
+        weight_of(chances, position)
+        if position is not None and _agrees(text, position, policy)
+        else 0.0
+        for text, position, chances in zip(log.texts("slate"), clicked, propensities, strict=True)
+    ]
+    return np.array(weights)
+
+
+def _agrees(text: str, position: int, policy: Policy) -> bool:
+    """Return whether the slate in this text has the policy's item at this position."""
     names = names_in(text)
-    return len(names) > place and names[place] == policy.slate[place]
+    return len(names) > position and names[position] == policy.slate[position]
 
 
-def show_evaluation(found: dict[str, Any], console: Console) -> None:
-    """The same as a table."""
-    table = Table(show_header=False, title=f"What {', '.join(found['slate'])} would have earned")
-    what = "clicks a person" if found["answer"] == "click" else "reward a person"
-    table.add_row(what, f"{found['estimate']:.4g}")
-    table.add_row("  noise", f"± {found['noise_standard_deviation']:.2g}")
-    table.add_row("  sampling, at most about", f"± {found['sampling_standard_deviation']:.2g}")
-    table.add_row("rows of the log", f"{found['rows']:,}")
-    table.add_row("a row weighs at most", f"{found['clip']:g}")
+def show_evaluation(evaluation: Evaluation, console: Console) -> None:
+    """Print an evaluation as a table, with its guarantees."""
+    slate = ", ".join(evaluation["slate"])
+    table = Table(show_header=False, title=f"What {slate} would have earned")
+    what = "clicks per person" if evaluation["answer"] == "click" else "reward per person"
+    table.add_row(what, f"{evaluation['estimate']:.4g}")
+    table.add_row("  noise", f"± {evaluation['noise_standard_deviation']:.2g}")
+    sampling = evaluation["sampling_standard_deviation"]
+    table.add_row("  sampling, at most about", f"± {sampling:.2g}")
+    table.add_row("rows of the log", f"{evaluation['rows']:,}")
+    table.add_row("largest weight of a row", f"{evaluation['clip']:g}")
     console.print(table)
-    console.print(found["guarantee"], soft_wrap=True)
-    if "together_with_the_run" in found:
+    console.print(evaluation["guarantee"], soft_wrap=True)
+    if "together_with_the_run" in evaluation:
         console.print("If the same people are in the run and in the log:")
-        console.print(found["together_with_the_run"]["guarantee"], soft_wrap=True)
+        console.print(evaluation["together_with_the_run"]["guarantee"], soft_wrap=True)
     console.print("Every evaluation spends its own epsilon: for the same people they add up.")

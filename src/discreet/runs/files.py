@@ -1,4 +1,4 @@
-"""Files and folders that are there as a whole or not at all, also after a power cut."""
+"""Files and folders that exist as a whole or not at all, also after a power cut."""
 
 import os
 from collections.abc import Iterator
@@ -12,19 +12,17 @@ from discreet.errors import ConfigError
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing, so that a power cut does not take it
-    away.
-    """
+    """Make a folder and its missing parents, so that they survive a power cut."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(exist_ok=True)
         make_durable(folder.parent)
     path.mkdir(exist_ok=True)  # refuses a file of that name
-    make_durable(path.parent)  # a run that was killed before it came here may have made the folder
+    make_durable(path.parent)  # a run that was killed before this line may have made the folder
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file says; `ConfigError` names the file and what is wrong with it."""
+    """Return the content of a TOML file; `ConfigError` names the file and its fault."""
     try:
         return from_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -37,12 +35,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A draft to be written, which then takes the file's place: as a whole, also after a power
-    cut.
-    """
-    draft = path.with_name(
-        f".draft.{path.name}"
-    )  # the name's end says to writers which format is wanted
+    """Yield the path of a draft, which then replaces the file as a whole."""
+    draft = path.with_name(f".draft.{path.name}")  # the suffix tells writers the format
     yield draft
     with draft.open("r+b") as file:
         os.fsync(file.fileno())
@@ -51,6 +45,6 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text so that it is there as a whole or not at all."""
+    """Write a text so that the file has all of it or does not change."""
     with replaced(path) as draft:
         draft.write_text(text, encoding="utf-8")

@@ -1,36 +1,36 @@
 """`discreet run`: a learner over an event log, resumable after a kill.
 
-The log is a CSV or Parquet file, one visitor or sample per row, in order of time. Which columns it
-needs is said by the file `adapter.py` of each learner; `person` in the settings names a column that
-says whose each row is. In the folder of a run are
+The log is a CSV or Parquet file with one visitor or sample per row, in order of time. The columns
+that a learner needs are in its file `adapter.py`; `person` in the settings names the column with
+the person of each row. The folder of a run has these files:
 
     state             the learner; not private
-    columns.json      which columns it reads: written once, before anyone is read
+    columns.json      the columns that are read, written once, before the first row is read
     decisions.jsonl   one line per release
-    report.json       how the last run ended, and with `report` what was earned, release by release
-    earned.png        with `report`, the same as a curve
+    report.json       the end of the last run; with `report`, the earned value per release
+    earned.png        with `report`, a curve of the earned value
 
 Every release is committed to `state` before its decision is written to `decisions.jsonl`, and that
 line is on disk before the next release. After a kill or a power cut, run the same command again:
-the state says how many rows were counted for good, the log is read again from there, and the newest
-decision is written if it was not. Rows since the last release or checkpoint (10 seconds) are read
-again, nothing else is lost. A log that has grown since the last run is read on from where that one
-stopped.
+the state has the number of rows that were counted for good, the log is read again from there, and
+the newest decision is written if it is missing. Rows since the last release or checkpoint (10
+seconds) are read again; nothing else is lost. If the log has grown since the last run, reading goes
+on where that run stopped.
 
-What was earned is a mean over all rows of a block. Where the log has what others decided, and the
-propensity is declared, the rows that agree with the learner's decisions stand for all
-(`LogAdapter.estimated`): what is said is what those decisions would have earned, with the error of
-that estimate. A log of slates that another policy showed is read at once, by a warm start before
-the first visitor; the run goes on with a log of what it then decided, or from Python. Whether a log
-is one or the other is said by the settings: how many rows agree with what was decided is people's
-data, and nobody is told.
+The earned value is a mean over all rows of a block. Where the log has the decisions of another
+policy, and the propensity is declared, the rows that agree with the learner's decisions stand for
+all (`LogAdapter.estimated`): the value is an estimate of what those decisions would have earned,
+with its error. A log of slates that another policy showed is read at once, by a warm start before
+the first visitor; the run goes on with a log of its own decisions, or from Python. The settings say
+which kind of log it is: the number of rows that agree with the decisions is people's data, so it is
+not used.
 """
 
 import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import Progress
@@ -44,15 +44,15 @@ from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, log_adapt
 from discreet.learners.registry import learner_named
 from discreet.pictures import require_matplotlib
 from discreet.records.table import LogTable, read_log
-from discreet.runs.columns import LogReading, keep_reading
+from discreet.runs.columns import LogReading, store_reading
 from discreet.runs.decisions import Decisions
 from discreet.runs.earned import PICTURE, as_entries, write_picture
 from discreet.runs.files import make_folder, read_toml, write_whole
 
 CHUNK = 20_000
-"""How many rows are read at once, at most."""
+"""Largest number of rows that are read at once."""
 CHECKPOINT = timedelta(seconds=10)
-"""How often what came in since the last release is saved."""
+"""Time between two checkpoints of the open block."""
 
 
 @dataclass(frozen=True)
@@ -62,19 +62,42 @@ class _Source:
     adapter: LogAdapter
     log: LogTable
     columns: list[str]
-    """That the learner reads."""
+    """The columns that the learner reads."""
     person: str | None
-    """The column that says whose a row is."""
+    """The column with the person of each row."""
 
     @property
     def reading(self) -> LogReading:
-        """What a later run must read alike."""
-        whose = [] if self.person is None else [self.person]
-        return LogReading(self.columns + whose, self.adapter.lasting)
+        """The columns and settings that a later run must not change."""
+        person = [] if self.person is None else [self.person]
+        return LogReading(self.columns + person, self.adapter.lasting)
 
 
 def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, Any]:
-    """Feed the log from where the state left off; write decisions.jsonl and report.json."""
+    """Run a learner over a log, from where the state left off.
+
+    Parameters
+    ----------
+    config
+        A TOML file with the learner's settings; `learner` is its name.
+    data
+        The log, CSV or Parquet.
+    out
+        The folder of the run.
+    console
+        Shows the progress and the result.
+
+    Returns
+    -------
+    The content of report.json.
+
+    Raises
+    ------
+    ConfigError
+        If the settings or the names of columns are refused, or differ from those of the run.
+    StateError
+        If the files of the run are damaged, or in use.
+    """
     name, source = _prepared(config, data)
     make_folder(out)
     learner = learner_named(name).from_settings(source.adapter.settings, out / "state", CHECKPOINT)
@@ -82,9 +105,9 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     adapter = source.adapter.with_labels(learner.labels)
     source = replace(source, adapter=adapter)
     try:
-        # From here on the state is locked: nobody else writes to this folder.
+        # From here on the state is locked: no other process writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
-        keep_reading(out, source.reading, begun=begun)
+        store_reading(out, source.reading, begun=begun)
         with Decisions(out / "decisions.jsonl", learner.releases) as decisions:
             _read(learner, source, decisions, console)
         learner.save(out / "state")
@@ -94,17 +117,17 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         learner.detach()
     report = _report(learner, source, earned)
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
-    _tell(learner, source, decisions, console)
+    _show(learner, source, decisions, console)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *pictures))
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
     return report
 
 
 def _prepared(config: Path, data: Path) -> tuple[str, _Source]:
-    """Return the learner's name, and the log as its settings say that it is read."""
+    """Return the learner's name, and the log with the way in which it is read."""
     name, adapter, person = _configured(config)
     if adapter.settings.report:
-        require_matplotlib()  # before anything is spent on the curve
+        require_matplotlib()  # before budget is spent on the curve
     log = read_log(data)
     if person is not None:
         present(log.columns, [person])
@@ -113,7 +136,7 @@ def _prepared(config: Path, data: Path) -> tuple[str, _Source]:
 
 
 def _read(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
-    """Feed the learner the log: of its own decisions, or of another policy."""
+    """Read the log: with the learner's own decisions, or those of another policy."""
     others = source.adapter.of_another_policy(source.log, source.columns)
     if others is None:
         _feed(learner, source, decisions, console)
@@ -122,7 +145,7 @@ def _read(learner: Learner, source: _Source, decisions: Decisions, console: Cons
 
 
 def _pictures(earned: Report | None, adapter: LogAdapter, out: Path) -> list[str]:
-    """Draw what was earned, if a report was released; give the names of the files."""
+    """Draw the earned value, if a report was released; return the names of the files."""
     if earned is None or not len(earned.rounds):
         return []
     write_picture(earned, adapter, out)
@@ -130,7 +153,7 @@ def _pictures(earned: Report | None, adapter: LogAdapter, out: Path) -> list[str
 
 
 def _report(learner: Learner, source: _Source, earned: Report | None) -> dict[str, Any]:
-    """What the run has led to, as plain data."""
+    """Return the content of report.json."""
     adapter = source.adapter
     notices = list(learner.notices.values())
     return {
@@ -146,14 +169,14 @@ def _report(learner: Learner, source: _Source, earned: Report | None) -> dict[st
     }
 
 
-def _tell(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
-    """Print what the run has led to."""
+def _show(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
+    """Print the result of the run."""
     adapter = source.adapter
     final = adapter.named(learner.decision, source.columns)
     shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
     for rows in _log_of(learner).values():
         console.print(
-            f"Warm start from {rows:,} people whom another policy showed slates", soft_wrap=True
+            f"Warm start from {rows:,} people who saw slates of another policy", soft_wrap=True
         )
     for begin, end in decisions.missing:
         console.print(f"decisions.jsonl has no lines of releases {begin} to {end}: no run saw them")
@@ -166,58 +189,67 @@ def _tell(learner: Learner, source: _Source, decisions: Decisions, console: Cons
     console.print(str(learner.guarantee), soft_wrap=True)
 
 
-def _configured(config: Path) -> tuple[str, LogAdapter, str | None]:
-    """The learner's name, its wire with the settings, and the column that says whose a row is."""
+class _Configured(NamedTuple):
+    """The learner's name, its log adapter with the settings, and the column with the persons."""
+
+    name: str
+    adapter: LogAdapter
+    person: str | None
+
+
+def _configured(config: Path) -> _Configured:
+    """Read the settings of a run."""
     plain = read_toml(config)
-    name, person = plain.pop("learner", "SetMaximizer"), plain.pop("person", None)
+    name = plain.pop("learner", "SetMaximizer")
+    person = plain.pop("person", None)
     try:
         adapter = log_adapter_of(name).from_plain(plain)
-        if not (person is None or isinstance(person, str)) or (
-            adapter.settings.keyed and person is None
-        ):
+        is_needed = adapter.settings.keyed
+        if not isinstance(person, str) and (person is not None or is_needed):
             raise ConfigError(
-                f"person must be the column that says whose a row is, got {require.shown(person)}"
+                "person must be the name of the column with the person of each row, "
+                f"got {require.shown(person)}"
             )
-        return name, adapter, person
+        return _Configured(name, adapter, person)
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
 
 
 def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
-    """Rows into the learner, block after block, from where it left off; every release is noted."""
-    adapter, log, columns, person = source.adapter, source.log, source.columns, source.person
-
-    def note() -> None:
-        _note(learner, source, decisions)
-
-    first = learner.clock  # after a kill: those who were counted for good
+    """Read rows into the learner, from where it left off; write a line per release."""
+    adapter = source.adapter
+    log = source.log
+    first = learner.clock  # after a kill: the number of rows that were counted for good
     if len(log) < first:
         raise ConfigError(
             f"the log has {len(log)} rows, but {first} were read before: it must begin with those"
         )
     total = min(len(log), learner.horizon or len(log))
-    note()
-    if learner.release_if_due():  # due since a run that was killed before it
-        note()
+    _note(learner, source, decisions)
+    if learner.release_if_due():  # a run was killed before this release
+        _note(learner, source, decisions)
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task(f"{adapter.row}s", total=total, completed=first)
         while first < total:
             count = min(learner.rounds_until_release, CHUNK, learner.most_at_once, total - first)
-            rows = log[first : first + count]
-            contexts = adapter.contexts(rows, columns)
-            whose = None if person is None else rows.people(person)
-            tickets = learner.open_many(count if contexts is None else contexts, persons=whose)
-            learner.close_many(tickets, adapter.feedback(rows, columns, tickets))
+            _answer(learner, source, log[first : first + count])
             first += count
             if learner.release_if_due():
-                note()
+                _note(learner, source, decisions)
             progress.advance(bar, count)
 
 
+def _answer(learner: Learner, source: _Source, rows: LogTable) -> None:
+    """Open one round per row, and answer it with the row."""
+    adapter = source.adapter
+    contexts = adapter.contexts(rows, source.columns)
+    persons = None if source.person is None else rows.people(source.person)
+    tickets = learner.open_many(len(rows) if contexts is None else contexts, persons=persons)
+    learner.close_many(tickets, adapter.feedback(rows, source.columns, tickets))
+
+
 def _warm(learner: Learner, source: _Source, others: OfAnotherPolicy, decisions: Decisions) -> None:
-    """A log of another policy into the learner, once: by the same command after a kill, or never
-    again.
-    """
+    """Warm-start the learner from the log of another policy, once; after a kill go on with it."""
     if not isinstance(learner, WarmStarts):
         raise ConfigError(
             f"a {type(learner).__name__} has no warm start: leave the log of another policy out"
@@ -228,14 +260,14 @@ def _warm(learner: Learner, source: _Source, others: OfAnotherPolicy, decisions:
     elif learner.log_rows != len(others.rows):
         raise ConfigError(
             f"a log of {learner.log_rows} rows was read before, and this one has "
-            f"{len(others.rows)}: "
-            'a run is warm-started once; go on with slates = "decided"'
+            f"{len(others.rows)}: a run is warm-started once; "
+            'go on with slates = "decided"'
         )
     _note(learner, source, decisions)
 
 
 def _note(learner: Learner, source: _Source, decisions: Decisions) -> None:
-    """What is decided now, in a line; the one after a warm start says so."""
+    """Write the present decision as a line; the line after a warm start has its rows."""
     adapter = source.adapter
     about = {"release": learner.releases, f"from_{adapter.row}": learner.rounds_before_release}
     warm = _log_of(learner) if learner.releases == 1 else {}
@@ -243,13 +275,13 @@ def _note(learner: Learner, source: _Source, decisions: Decisions) -> None:
 
 
 def _log_of(learner: Learner) -> dict[str, int]:
-    """How many rows of another policy's log the learner was warm-started with, if it was."""
+    """Return the number of rows of a warm start, as an entry of reports; empty without one."""
     rows = learner.log_rows if isinstance(learner, WarmStarts) else 0
     return {"warm_start_rows": rows} if rows else {}
 
 
 def in_words(value: Any) -> str:
-    """A decision in a line."""
+    """Return a decision as one line of text."""
     if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
         return _weights_in_words(value)
     if isinstance(value, dict):
@@ -260,6 +292,6 @@ def in_words(value: Any) -> str:
 
 
 def _weights_in_words(weights: dict[str, dict[str, float]]) -> str:
-    """Of how many arms and features there are weights; the numbers themselves are in the files."""
+    """Return the numbers of arms and features that have weights; the weights are in the files."""
     features = set().union(*weights.values())
     return f"{len(weights)} arms, {len(features) or 'no'} features with weights"

@@ -1,4 +1,6 @@
-"""`discreet select`: one set, once, from files of people's records.
+"""`discreet select`: choose one set, once, from files of people's records.
+
+The settings are a TOML file:
 
     epsilon = 1.0
     columns = ["x", "y"]
@@ -14,15 +16,15 @@
     reach = 0.15
     box = [[0.0, 1.0], [0.0, 1.0]]
 
-In the folder of a selection are
+The folder of a selection has these files:
 
     state          the choice, committed before it is shown; the same command again reads it back
-    chosen.json    what was chosen, why this way, and the guarantee
-    report.md      the same to be read
-    picture.png    a map of the sites, for points; it shows what is public, and nobody's home
+    chosen.json    the choice, the reason for the method, and the guarantee
+    report.md      a page with the same content
+    picture.png    for points, a map of the sites; it shows public values only
 
-Each file of records is a partition: it is read where `--engine` says, here or on the workers of a
-cluster.
+Each file of records is a partition. Without `--engine` it is read here, otherwise by the workers of
+the cluster.
 """
 
 import json
@@ -44,13 +46,36 @@ from discreet.runs.files import make_folder, read_toml, write_whole
 def select_from(
     config: Path, data: Sequence[Path], out: Path, console: Console, *, engine: str | None = None
 ) -> dict[str, Any]:
-    """Choose from the records in files; write chosen.json, report.md and, for points,
-    picture.png.
+    """Choose a set from the records in files; write chosen.json, report.md and picture.png.
+
+    Parameters
+    ----------
+    config
+        A TOML file with the domain, the function and the budget; `columns` names the columns.
+    data
+        The files of records, CSV or Parquet.
+    out
+        The folder to which the choice is written; a choice that it has is shown again.
+    console
+        Shows the choice.
+    engine
+        The address of a Dask cluster; None: the files are read here.
+
+    Returns
+    -------
+    The content of chosen.json.
+
+    Raises
+    ------
+    ConfigError
+        If the settings or the names of columns are refused.
+
+    Guarantee   docs/guarantees/selector.md
     """
     settings, columns = _configured(config)
     is_map = isinstance(settings.function, Nearby) and len(settings.function.box) == 2
     if is_map:
-        require_matplotlib()  # before anything is spent
+        require_matplotlib()  # before the budget is spent
     was_chosen = (out / "state").exists()
     selector = SetSelector.from_settings(settings, out / "state", engine=engine)
     make_folder(out)
@@ -63,7 +88,7 @@ def select_from(
     _show(chosen, console)
     if was_chosen:
         console.print(
-            f"{out} has this choice from before: it is shown again, and nothing new was spent."
+            f"{out} has this choice from before: it is shown again, and no budget was spent."
         )
     written = ["chosen.json", "report.md", *(["picture.png"] if is_map else [])]
     names = ", ".join(str(out / name) for name in written)
@@ -71,7 +96,8 @@ def select_from(
     return plain
 
 
-def _configured(config: Path) -> tuple[SetSelectorSettings, Any]:
+def _configured(config: Path) -> tuple[SetSelectorSettings, list[str] | None]:
+    """Return the settings, and the names of the columns where the file has them."""
     plain = read_toml(config)
     columns = plain.pop("columns", None)
     if columns is not None:
@@ -112,7 +138,7 @@ def _page(chosen: Chosen) -> str:
 
 
 def _draw(settings: SetSelectorSettings, chosen: Chosen, path: Path) -> None:
-    """All sites, and those that were chosen with how far they reach."""
+    """Draw all sites, and the chosen ones with their reach."""
     function = settings.function
     assert isinstance(function, Nearby)
     (left, right), (bottom, top) = function.box
@@ -132,7 +158,7 @@ def _draw(settings: SetSelectorSettings, chosen: Chosen, path: Path) -> None:
     axes.set_ylim(bottom, top)
     axes.set_aspect("equal")
     axes.set_title(
-        f"{len(chosen.items)} of {len(function.sites)} sites, and how far they reach", fontsize=10
+        f"{len(chosen.items)} of {len(function.sites)} sites, with their reach", fontsize=10
     )
     open_frame(axes)
     save(figure, path)

@@ -1,12 +1,12 @@
-"""`discreet status`: how far a run is, what it has spent, and what it decides now.
+"""`discreet status`: the progress of a run, its spent budget, and its present decision.
 
-It reads the newest turn that was committed to the folder's state, as one snapshot: the file is
-replaced as a whole, so nothing is locked and a run that is going on does not notice. Of that turn
-only what is public is looked at: the settings, the clock, the ledger, and what releases produced.
+It reads the newest snapshot that was committed to the run's state. The file is replaced as a whole,
+so nothing is locked, and a run under way is not disturbed. Only the public part of the snapshot is
+used: the settings, the clock, the ledger, and the released values.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from rich.console import Console
 from rich.table import Table
@@ -20,16 +20,59 @@ from discreet.engine.view import View
 from discreet.errors import ConfigError, StateError
 from discreet.learners.log_adapter import LogAdapter, log_adapter_of
 from discreet.learners.registry import is_known, learner_named
-from discreet.runs.columns import COLUMNS, kept_reading
-from discreet.runs.earned import newest
+from discreet.runs.columns import COLUMNS, stored_reading
 from discreet.runs.run import in_words
 
 
+class Earned(TypedDict):
+    """The newest entry of a run's report."""
+
+    what: str
+    means: str
+    visitors: int
+    value: float
+    standard_deviation: float
+
+
+class Status(TypedDict):
+    """The public part of a run, as `discreet status --json` prints it."""
+
+    learner: str
+    rounds: int
+    horizon: int | None
+    releases: int
+    planned_releases: int | None
+    finished: bool
+    failed: bool
+    log_rows: int
+    epsilon_spent: float
+    epsilon: float
+    delta: float
+    simulated: bool
+    decision: dict[str, Any]
+    earned: NotRequired[Earned]
+    notices: list[str]
+    guarantee: str
+
+
 class CommittedRun:
-    """What is public of a run, as of its newest commit."""
+    """The public part of a run, as of its newest commit.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run.
+
+    Raises
+    ------
+    ConfigError
+        If the folder has no run.
+    StateError
+        If another version of discreet wrote the state, or the state is damaged.
+    """
 
     def __init__(self, folder: Path) -> None:
-        reading = kept_reading(folder)
+        reading = stored_reading(folder)
         if reading is None:
             raise _no_run(folder, f"it has no {COLUMNS}")
         self._reading = reading
@@ -38,7 +81,8 @@ class CommittedRun:
             raise _no_run(folder, "it has no state")
         if not is_known(snapshot.kind):
             raise ConfigError(
-                f"{folder} holds a {snapshot.kind}, which is no run of a learner over a log"
+                f"{folder} holds a {snapshot.kind}, which no `discreet run` made: "
+                "give the folder of a run"
             )
         self._snapshot: Snapshot = snapshot
         learner = learner_named(snapshot.kind)
@@ -50,7 +94,7 @@ class CommittedRun:
         if snapshot.calibration != self.problem.plan.calibration:
             raise StateError(
                 f"{folder / 'state'} was calibrated by another version of discreet or its parts: "
-                "ask that version"
+                "use that version"
             )
         check_fits(self.problem, snapshot)
         self._view = view_of(self.problem, snapshot)
@@ -58,24 +102,26 @@ class CommittedRun:
 
     @property
     def learning(self) -> View[Any]:
-        """What releases and public events led to, without a report around it."""
+        """The view of the public state, without the report around it."""
         return self._view.learning
 
     @property
     def decision(self) -> dict[str, Any]:
-        """What is decided now, in the words of the log."""
+        """The present decision, with the names of the log."""
         return self._adapter.named(self._view.plain(), self._reading.columns)
 
     @property
     def _adapter(self) -> LogAdapter:
         return log_adapter_of(self._snapshot.kind)(self.problem.settings, self._reading.log)
 
-    def as_plain(self) -> dict[str, Any]:
-        """All of it as plain data."""
-        snapshot, guarantee = self._snapshot, self.guarantee
+    def as_plain(self) -> Status:
+        """Return the public part of the run as plain data."""
+        snapshot = self._snapshot
+        guarantee = self.guarantee
         horizon = self._view.horizon
         rounds = snapshot.rounds.clock
-        return {
+        earned = self._earned
+        status: Status = {
             "learner": snapshot.kind,
             "rounds": rounds,
             "horizon": horizon,
@@ -89,26 +135,33 @@ class CommittedRun:
             "delta": guarantee.delta,
             "simulated": guarantee.simulated,
             "decision": self.decision,
-            **self._earned,
             "notices": list(self._view.noticed().values()),
             "guarantee": str(guarantee),
         }
+        if earned is not None:
+            status["earned"] = earned
+        return status
 
     @property
-    def _earned(self) -> dict[str, Any]:
-        """The newest entry of the report, if one is paid for and made."""
+    def _earned(self) -> Earned | None:
+        """The newest entry of the report, if the run has one."""
         if not self.problem.settings.report:
-            return {}
+            return None
         adapter = self._adapter
         report = adapter.estimated(self._view.report())
-        entry = None if report is None else newest(report)
-        if report is None or entry is None:
-            return {}
-        return {"earned": {"what": report.what, "means": adapter.meaning} | entry}
+        if report is None or not len(report.rounds):
+            return None
+        return {
+            "what": report.what,
+            "means": adapter.meaning,
+            "visitors": int(report.rounds[-1]),
+            "value": float(report.value[-1]),
+            "standard_deviation": float(report.standard_deviation[-1]),
+        }
 
     @property
     def _is_due(self) -> bool:
-        """Whether the release after the last round is still to be made."""
+        """Whether the release after the last round is not made yet."""
         view = self._view
         return (
             view.step is not None
@@ -117,23 +170,32 @@ class CommittedRun:
         )
 
 
-def status_of(folder: Path) -> dict[str, Any]:
-    """What is public of the run in this folder, as plain data."""
+def status_of(folder: Path) -> Status:
+    """Return the public part of the run in a folder, as plain data.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run, which may be under way.
+
+    Raises
+    ------
+    ConfigError
+        If the folder has no run.
+    StateError
+        If another version of discreet wrote the state, or the state is damaged.
+    """
     return CommittedRun(folder).as_plain()
 
 
-def show_status(status: dict[str, Any], console: Console) -> None:
-    """The same as a table."""
+def show_status(status: Status, console: Console) -> None:
+    """Print the status of a run as a table, with its guarantee."""
     table = Table(show_header=False, title=f"A run of {status['learner']}")
-    horizon, planned = status["horizon"], status["planned_releases"]
-    table.add_row(
-        "rounds so far", f"{status['rounds']:,}" + (f" of {horizon:,}" if horizon else "")
-    )
-    table.add_row("releases", f"{status['releases']:,}" + (f" of {planned:,}" if planned else ""))
+    table.add_row("rounds so far", _of_total(status["rounds"], status["horizon"]))
+    table.add_row("releases", _of_total(status["releases"], status["planned_releases"]))
     spent = f"epsilon = {status['epsilon_spent']:.3g} of {status['epsilon']:.3g}"
-    table.add_row(
-        "privacy spent", spent + (f" at delta = {status['delta']:.3g}" if status["delta"] else "")
-    )
+    delta = f" at delta = {status['delta']:.3g}" if status["delta"] else ""
+    table.add_row("privacy spent", spent + delta)
     for name, value in status["decision"].items():
         table.add_row(f"now: {name}", in_words(value))
     if "earned" in status:
@@ -145,18 +207,25 @@ def show_status(status: dict[str, Any], console: Console) -> None:
     console.print(status["guarantee"], soft_wrap=True)
 
 
-def _earned_in_words(entry: dict[str, Any]) -> str:
-    value, noise = entry["value"], 2 * entry["standard_deviation"]
-    return f"{value:.4g} ± {noise:.2g} ({entry['what']} of the block up to visitor {entry['visitors']:,})"
+def _of_total(count: int, total: int | None) -> str:
+    return f"{count:,} of {total:,}" if total else f"{count:,}"
 
 
-def _state_in_words(status: dict[str, Any]) -> str:
+def _earned_in_words(entry: Earned) -> str:
+    noise = 2 * entry["standard_deviation"]
+    block = f"{entry['what']} of the block up to visitor {entry['visitors']:,}"
+    return f"{entry['value']:.4g} ± {noise:.2g} ({block})"
+
+
+def _state_in_words(status: Status) -> str:
     if status["failed"]:
         return "a release failed after its noise was drawn: start a new run"
     if status["finished"]:
         return "finished: nothing more can be learned"
     if status["log_rows"] and not status["rounds"]:
-        return 'warm-started: go on with slates = "decided" and a log of what it decides, or from Python'
+        return (
+            'warm-started: go on with slates = "decided" and a log of its decisions, or from Python'
+        )
     return "not finished: the same `discreet run` goes on with more of the log"
 
 

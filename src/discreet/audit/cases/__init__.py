@@ -1,1 +1,1 @@
-"""Cases of the audit: one per mode of every learner, and one per selection."""
+"""Cases of the audit: one file per learner, one case per mode of it."""

@@ -1,4 +1,4 @@
-"""A learner to be checked: how to make it, and who comes."""
+"""A learner to be checked: how to make it, and the people that come to it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,51 +11,67 @@ from discreet.learners.base import Learner
 
 @dataclass(frozen=True)
 class LogOfCase:
-    """People whom a learner reads before the first round: so many, each made up by a generator;
-    and how.
+    """The log of another policy, which a learner reads before the first round.
+
+    Parameters
+    ----------
+    people
+        The largest number of rows.
+    person
+        Draws one row.
+    read
+        Hands rows to the learner.
+    event
+        The public event that announces rows before they are read: their number.
     """
 
     people: int
     person: Callable[[np.random.Generator], object]
     read: Callable[[object, list[object]], None]
-    """Hands them to the learner."""
     event: Callable[[object, list[object]], object]
-    """What becomes public of them before they are read: how many they are."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """How to make a learner with a short horizon, a person for it, and feedback that it must
-    refuse.
+    """A learner with a short horizon, a person for it, and feedback that it must refuse.
 
     Parameters
     ----------
     name
-        What reports call it.
+        The name of the case in reports.
     make
         Makes the learner; takes the settings `seed` and `journal` as keywords.
     person
-        One person's feedback, made up by a NumPy generator.
+        Draws one person's feedback from a NumPy generator.
     refused
         Feedback of one person that must be refused, without being shown.
     broken
-        A person among many who must add nothing; None if anything can be read as something.
+        Feedback of one person among many that must add nothing; None if any feedback is valid.
     context, available
-        Make up a context, or a mask, if the learner takes them.
+        Draw a context, or a mask, if the learner takes them.
     full
-        Whether feedback does not depend on what was shown, so that a log can be replayed.
+        Whether feedback does not depend on the decision, so that a log can be replayed.
     horizon
-        How many rounds there are.
+        The number of rounds.
     at_once
-        How many rounds an audit opens by one call, at most: more where the horizon is long.
+        The largest number of rounds that an audit opens per call: more where the horizon is long.
     events
-        Public events of an audit: before which round, which method of the learner, with what.
-    answer
-        What a person answers to the decision that they met, where that depends on it.
+        Public events of an audit: before which round, which method of the learner, which argument.
     log
-        People whom the learner reads before the first round, if it does.
+        The log that the learner reads before the first round, if it does.
+    answer
+        Returns a person's feedback to a decision, where it depends on the decision.
     keyed
         Whether every round names its person.
+
+    Examples
+    --------
+    >>> from discreet import Hedge, Privacy
+    >>> def make(**more):
+    ...     return Hedge(3, 12, Privacy(1.0), **more)
+    >>> case = Case("hedge", make, person=lambda generator: generator.uniform(size=3))
+    >>> len(case.people(5))
+    5
     """
 
     name: str
@@ -69,37 +85,37 @@ class Case:
     horizon: int = 12
     at_once: int = 3
     events: tuple[tuple[int, str, object], ...] = ()
-    log: "LogOfCase | None" = None
+    log: LogOfCase | None = None
     answer: Callable[[object, object], object] | None = None
     keyed: bool = False
 
     def answered(self, person: object, decision: object) -> object:
-        """The feedback of a person who met this decision."""
+        """Return the feedback of a person to this decision."""
         return person if self.answer is None else self.answer(person, decision)
 
     def people(self, count: int, seed: int = 0) -> list[object]:
-        """So many people, the same for the same seed."""
+        """Draw `count` people; the same ones for the same seed."""
         generator = np.random.default_rng(seed)
         return [self.person(generator) for _ in range(count)]
 
     def whose(self, round: int) -> dict[str, object]:
-        """Who asks in a round, as `act` and `open` take it: nobody comes twice."""
+        """Return the person of a round as `act` and `open` take it; each comes once."""
         return {"person": f"person {round}"} if self.keyed else {}
 
     def whose_rounds(self, first: int, count: int) -> dict[str, object]:
-        """The same for many rounds, as `open_many` and `replay` take it."""
+        """Return the people of `count` rounds as `open_many` and `replay` take them."""
         names = [f"person {round}" for round in range(first, first + count)]
         return {"persons": names} if self.keyed else {}
 
     def contexts(self, count: int, seed: int = 0) -> Floats | None:
-        """One context a round, or None if the learner takes none."""
+        """Draw one context per round, or None if the learner takes none."""
         if self.context is None:
             return None
         generator = np.random.default_rng([seed, 1])
         return np.array([self.context(generator) for _ in range(count)])
 
     def masks(self, count: int, seed: int = 0) -> Mask | None:
-        """One mask a round, or None if the learner takes none."""
+        """Draw one mask per round, or None if the learner takes none."""
         if self.available is None:
             return None
         generator = np.random.default_rng([seed, 2])

@@ -1,15 +1,16 @@
-"""Choices of one set as the audit sees them: whoever comes is a round, and all of them are one
-block.
+"""Cases of `SetSelector`: each person is a round, and all people are one block.
 
-`SetSelector` has no rounds, but its methods are problems like any other; here they get the face of
-a learner.
+`SetSelector` has no rounds, but its methods are problems like those of online learners; here they
+get the API of one.
 """
 
 from typing import Any
 
 import numpy as np
 
-from discreet.audit import Case
+from discreet.arrays import Floats
+from discreet.audit.cases.case import Case
+from discreet.audit.cases.parts import HORIZON, Budgets
 from discreet.budget.privacy import Privacy
 from discreet.domains import Knapsack, UniformMatroid
 from discreet.engine.problem import Problem
@@ -19,27 +20,27 @@ from discreet.learners import set_selector
 from discreet.learners.base import Learner
 from discreet.learners.set_selector.settings import SetSelectorSettings
 
-HORIZON = 12
-
 
 class SetSelector(Learner):
-    """The methods of `discreet.SetSelector` with people who come one by one."""
+    """The methods of `discreet.SetSelector` for people who come one by one."""
 
     settings_type = SetSelectorSettings
 
     @classmethod
     def problem_for(cls, settings: Settings) -> Problem:
-        """The method that these settings ask for."""
+        """Return the problem of the method that these settings choose."""
         assert isinstance(settings, SetSelectorSettings)
         return set_selector.SetSelector.problem_for(settings)
 
 
 def choices(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
-    """One case for each method, at this guarantee; those that are pure at (ε, 0)."""
-    usual, pure = Privacy(epsilon, delta), Privacy(epsilon)
+    """Return one case per method, at (ε, δ); pure methods are at (ε, 0)."""
+    budgets = Budgets(epsilon, delta)
+    usual = budgets.usual
+    pure = budgets.pure
     corners = Nearby(((0.0, 0.0), (1.0, 0.0), (0.5, 1.0)), 0.8, ((0.0, 1.0), (0.0, 1.0)))
     table = Types(((1.0, 0.0, 0.2), (0.0, 1.0, 0.2), (0.0, 0.0, 1.0)))
-    # More cheap items than can be afforded: one that nobody takes is there at every step.
+    # More cheap items than can be afforded: at every step one is left that nobody wants.
     prices = Knapsack((1.0, 1.0, 1.0, 2.5), 2.0)
     return [
         _choice("choice, histogram", usual, corners, 2),
@@ -52,12 +53,14 @@ def choices(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     ]
 
 
-def _choice(name: str, privacy: Privacy, function: Any, width: int, **more: Any) -> Case:
+def _choice(name: str, privacy: Privacy, function: object, width: int, **more: Any) -> Case:
+    """A case whose people bring `width` numbers each."""
     usual = {"domain": UniformMatroid(3, 2), "function": function, "people": HORIZON}
     settings = SetSelectorSettings.from_arguments(privacy, **(usual | more))
 
-    def person(generator: np.random.Generator) -> Any:
-        types = isinstance(function, Types)
-        return [float(generator.integers(3))] if types else generator.uniform(0, 1, size=width)
+    def person(generator: np.random.Generator) -> Floats | list[float]:
+        if isinstance(function, Types):
+            return [float(generator.integers(3))]
+        return generator.uniform(0, 1, size=width)
 
     return Case(name, lambda: SetSelector.from_settings(settings), person)

@@ -1,7 +1,7 @@
-"""The contract: one small function a promise.
+"""The contract of all learners: one small function per promise.
 
-If one fails, the promise is broken for everyone who uses that learner. The rules are in `rounds`
-(rounds and answers), `people` (people and machines) and `durability` (what is spent and kept).
+If a rule fails, its promise is broken for all users of that learner. The rules are in `rounds`
+(rounds and answers), `people` (people and machines) and `durability` (budgets and files).
 """
 
 from collections.abc import Callable, Iterable
@@ -13,9 +13,24 @@ __all__ = ["RULES", "Case", "check_learner"]
 
 
 def check_learner(case: Case, names: Iterable[str] | None = None) -> None:
-    """Run every rule of the contract over a learner, or those of these names.
+    """Run the rules of the contract over a learner: those of these names, or all.
 
-    `AssertionError` names the one that is broken.
+    Parameters
+    ----------
+    case
+        The learner and its people.
+    names
+        Names of rules (`RULES`).
+
+    Raises
+    ------
+    AssertionError
+        If a rule is broken; the text names it.
+
+    Examples
+    --------
+    >>> from discreet.audit.cases.learners import cases
+    >>> check_learner(cases()[0], ["learners_cannot_be_copied"])
     """
     for name in RULES if names is None else names:
         try:
@@ -45,9 +60,9 @@ RULES: dict[str, Callable[[Case], None]] = {
         rounds.a_malformed_row_among_many_adds_nothing_and_uses_up_its_round,
         people.nothing_about_a_person_shows_before_their_release,
         people.one_person_costs_at_most_what_is_charged,
-        people.people_gathered_apart_and_merged_are_the_block,
+        people.people_aggregated_apart_and_merged_are_the_block,
         people.a_problem_pickles_and_decides_without_any_secret,
-        people.masks_are_kept_and_other_questions_refused,
+        people.masks_are_obeyed_and_other_requests_are_refused,
         people.calls_from_inside_are_refused,
         durability.spending_never_falls_and_never_exceeds_the_budget,
         durability.the_ledger_is_what_the_plan_charges_and_the_guarantee_says,
@@ -56,9 +71,9 @@ RULES: dict[str, Callable[[Case], None]] = {
         durability.wrong_types_are_refused,
         durability.a_saved_run_goes_on_as_if_nothing_had_happened,
         durability.a_second_load_is_refused_and_the_saver_is_fenced_off,
-        durability.killed_anywhere_in_a_turn_it_shows_one_thing_only,
+        durability.killed_anywhere_in_a_release_it_shows_one_decision_only,
         durability.learners_cannot_be_copied,
         durability.every_error_is_one_of_ours,
     )
 }
-"""Every rule by its name."""
+"""All rules by name."""

@@ -1,6 +1,4 @@
-"""Rules of the contract about what is spent and kept: budgets, settings, files, kills and
-copies.
-"""
+"""Rules of the contract about budgets, settings, files, kills and copies."""
 
 import copy
 import os
@@ -16,27 +14,28 @@ import numpy as np
 from discreet.audit.accounts import check_all_is_spent, check_spending
 from discreet.audit.cases.case import Case
 from discreet.audit.contract.kills import run_and_die
-from discreet.audit.contract.tools import fed, lived, opened, raises, same, state
+from discreet.audit.contract.tools import fed, lived, opened, raises, row_of, same, state
 from discreet.engine.problem import view_of
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.learners.base import Learner
 from discreet.learners.registry import load
 
 EVERY = 31
-"""How many statements lie between kills."""
+"""Number of statements between two kills."""
 
 
 def spending_never_falls_and_never_exceeds_the_budget(case: Case) -> None:
-    learner, seen = case.make(), [0.0]
+    learner = case.make()
+    spent = [0.0]
     contexts = case.contexts(case.horizon)
     for round, person in enumerate(case.people(case.horizon)):
-        decision = learner.act(None if contexts is None else contexts[round], **case.whose(round))
+        decision = learner.act(row_of(contexts, round), **case.whose(round))
         learner.observe(case.answered(person, decision))
-        seen.append(learner.guarantee.epsilon_spent)
+        spent.append(learner.guarantee.epsilon_spent)
     learner.release_if_due()
     given = learner.guarantee
-    seen.append(given.epsilon_spent)
-    assert seen == sorted(seen), "spending fell"
+    spent.append(given.epsilon_spent)
+    assert spent == sorted(spent), "spending fell"
     assert given.planned in (None, given.releases), "not all planned releases were made"
     assert given.epsilon_spent <= given.epsilon * (1 + 1e-9), "more than the budget was spent"
     promised = given.total.epsilon(given.privacy)
@@ -44,7 +43,8 @@ def spending_never_falls_and_never_exceeds_the_budget(case: Case) -> None:
 
 
 def the_ledger_is_what_the_plan_charges_and_the_guarantee_says(case: Case) -> None:
-    learner, steps = case.make(), []
+    learner = case.make()
+    steps = []
     problem = type(learner).problem_for(learner.settings)
     contexts = case.contexts(case.horizon)
     step = view_of(problem, learner.snapshot()).step
@@ -55,9 +55,7 @@ def the_ledger_is_what_the_plan_charges_and_the_guarantee_says(case: Case) -> No
             step = view_of(problem, learner.snapshot()).step
         check_spending(learner.guarantee, steps)
         if round < case.horizon:
-            decision = learner.act(
-                None if contexts is None else contexts[round], **case.whose(round)
-            )
+            decision = learner.act(row_of(contexts, round), **case.whose(round))
             learner.observe(case.answered(person, decision))
     check_all_is_spent(learner.guarantee)
 
@@ -76,7 +74,8 @@ def a_seed_repeats_a_run_and_says_so(case: Case) -> None:
 
 def settings_survive_toml_and_print_options(case: Case) -> None:
     learner = case.make(seed=3)
-    kind, text = type(learner.settings), learner.settings.to_toml()
+    kind = type(learner.settings)
+    text = learner.settings.to_toml()
     settings = kind.from_toml(text)
     assert settings == learner.settings, "the settings changed on the way"
     assert type(learner).from_settings(settings).settings == settings, (
@@ -111,20 +110,22 @@ def wrong_types_are_refused(case: Case) -> None:
 def a_saved_run_goes_on_as_if_nothing_had_happened(case: Case) -> None:
     people = case.people(case.horizon)
     straight, decisions = lived(case, people, seed=6)
-    learner, taken = case.make(seed=6), []
+    learner = case.make(seed=6)
+    resumed: list[object] = []
     contexts = case.contexts(case.horizon)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state"
         for round, person in enumerate(people):
-            context = None if contexts is None else contexts[round]
-            taken.append(learner.act(context, **case.whose(round)))
-            learner.observe(case.answered(person, taken[-1]))
+            decision = learner.act(row_of(contexts, round), **case.whose(round))
+            learner.observe(case.answered(person, decision))
+            resumed.append(decision)
             if round in (3, 7):
                 learner.save(path)
                 learner.detach()
                 learner = load(path)
-        learner.release_if_due(), straight.release_if_due()
-        assert all(map(same, taken, decisions)), "decisions differ"
+        learner.release_if_due()
+        straight.release_if_due()
+        assert all(map(same, resumed, decisions)), "decisions differ"
         assert learner.guarantee == straight.guarantee, "the guarantee differs"
         assert learner.decision == straight.decision, "the last decision differs"
         learner.detach()
@@ -132,7 +133,8 @@ def a_saved_run_goes_on_as_if_nothing_had_happened(case: Case) -> None:
 
 def a_second_load_is_refused_and_the_saver_is_fenced_off(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        learner, path = case.make(), Path(folder) / "state"
+        learner = case.make()
+        path = Path(folder) / "state"
         learner.save(path)
         loaded = load(path)
         raises(StateError, lambda: load(path), "in use")
@@ -142,36 +144,41 @@ def a_second_load_is_refused_and_the_saver_is_fenced_off(case: Case) -> None:
         loaded.detach()
 
 
-def killed_anywhere_in_a_turn_it_shows_one_thing_only(case: Case) -> None:
-    """Every so many statements, from another start for each learner: what they share is hit
-    everywhere.
+def killed_anywhere_in_a_release_it_shows_one_decision_only(case: Case) -> None:
+    """The process is killed every `EVERY` statements.
+
+    The first kill differs between learners, so that code they share is hit at every statement.
     """
     if not hasattr(os, "fork"):
         return
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # forking a process that has threads
-        original, path = Path(folder) / "original", Path(folder) / "state"
+        original = Path(folder) / "original"
+        path = Path(folder) / "state"
         learner = case.make(journal=original)
         people = case.people(learner.rounds_until_release)
         learner.detach()
-        last, finished = len(case.name) % EVERY, False
+        last = len(case.name) % EVERY
+        finished = False
         while not finished:
             shutil.copy(original, path)
             finished, shown = run_and_die(
                 path, lambda child: fed(case, child, people), _show_next, last
             )
-            after = load(path)
-            assert after.releases in (0, 1), "there are more releases than turns"
-            if shown:
-                assert after.releases == 1, "something was shown that is not kept"
-                assert after.decision == literal_eval(shown[0]), (
-                    "something else was shown than is kept"
-                )
-            assert after.guarantee.epsilon_spent <= after.guarantee.epsilon * (1 + 1e-9), (
-                "too much was spent"
-            )
-            after.detach()
+            _check_after_death(path, shown)
             last += EVERY
+
+
+def _check_after_death(path: Path, shown: list[str]) -> None:
+    """Check that the state has the release that was shown, and no other."""
+    learner = load(path)
+    given = learner.guarantee
+    assert learner.releases in (0, 1), "there are more releases than blocks"
+    if shown:
+        assert learner.releases == 1, "a decision was shown that is not committed"
+        assert learner.decision == literal_eval(shown[0]), "the committed decision is another one"
+    assert given.epsilon_spent <= given.epsilon * (1 + 1e-9), "too much was spent"
+    learner.detach()
 
 
 def _show_next(learner: Learner, show: Callable[[object], None]) -> None:

@@ -1,11 +1,11 @@
-"""Processes that die at a chosen statement: what was shown before must still be true afterwards."""
+"""Processes that die at a chosen statement: what they showed before must still hold afterwards."""
 
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import discreet
 from discreet.learners.base import Learner
@@ -15,14 +15,22 @@ if TYPE_CHECKING:
     from _typeshed import TraceFunction
 
 Show = Callable[[object], None]
+"""Writes a value where it outlives the process."""
+
+
+class Death(NamedTuple):
+    """Whether a process finished its work, and the values that it showed, as text."""
+
+    finished: bool
+    shown: list[str]
 
 
 def run_and_die(
     path: Path, prepare: Callable[[Learner], None], work: Callable[[Learner, Show], None], last: int
-) -> tuple[bool, list[str]]:
-    """In a child process: load and prepare, then work until `last` lines of discreet have run.
+) -> Death:
+    """In a child process load and prepare a learner, then work until `last` lines have run.
 
-    Returns whether it lived to the end, and what it showed until then.
+    Only lines of this package count.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -31,7 +39,7 @@ def run_and_die(
             learner = load(path)
             prepare(learner)
             sys.settrace(_deadly(last))
-            work(learner, lambda value: _tell(writer, value))
+            work(learner, lambda value: _write(writer, value))
             os._exit(0)
         finally:
             os._exit(3)
@@ -40,15 +48,15 @@ def run_and_die(
         shown = pipe.read().split("\n")[:-1]
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code in (0, 9), "the child neither finished nor was killed where it should be"
-    return code == 0, shown
+    return Death(code == 0, shown)
 
 
-def _tell(pipe: int, value: object) -> None:
+def _write(pipe: int, value: object) -> None:
     os.write(pipe, f"{value!r}\n".encode())
 
 
 def _deadly(last: int) -> "TraceFunction":
-    """A trace function that ends the process after so many lines of this package."""
+    """Return a trace function that ends the process after `last` lines of this package."""
     lines = 0
     package = str(Path(discreet.__file__).parent)
 

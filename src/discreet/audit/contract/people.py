@@ -1,18 +1,17 @@
-"""Rules of the contract about people and machines: what one person can change or show, and where
-it runs.
-"""
+"""Rules of the contract about people and machines: what one person changes, and where code runs."""
 
 import pickle
 import sys
 import warnings
 from functools import partial
 from types import FrameType
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.audit.cases.case import Case
-from discreet.audit.contract.tools import fed, lived, raises, same, state
+from discreet.audit.contract.tools import fed, lived, raises, row_of, same, state
 from discreet.audit.transcript import audit_transcript
 from discreet.audit.visible import difference
 from discreet.engine.coins import Coins
@@ -26,70 +25,81 @@ from discreet.learners.base import Learner
 
 
 def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
-    """Two streams that differ in one person: all that can be seen before the next release is the
-    same.
+    """Two streams differ in one person: nothing visible before the next release differs.
 
-    That is decisions of others, flags, warnings, and whatever can be read. Where people bring
-    contexts, theirs differs too.
+    Visible are decisions of others, flags, warnings, and all readings. The person's context differs
+    too, where people bring one.
     """
-    people, others = case.people(case.horizon), case.people(case.horizon, seed=1)
-    if case.broken is not None:  # whether somebody could be read is theirs, too
+    people = case.people(case.horizon)
+    others = case.people(case.horizon, seed=1)
+    if case.broken is not None:  # whether feedback is valid must not show either
         others[::2] = [case.broken] * len(others[::2])
-    contexts, other_contexts = case.contexts(case.horizon), case.contexts(case.horizon, seed=1)
+    contexts = case.contexts(case.horizon)
+    other_contexts = case.contexts(case.horizon, seed=1)
     for replaced in sorted({round * case.horizon // 12 for round in range(12)}):
-        here, there = case.make(seed=4), case.make(seed=4)
+        here = case.make(seed=4)
+        there = case.make(seed=4)
         for round in range(replaced + 1):
-            context = None if contexts is None else contexts[round]
-            other = context if other_contexts is None or round < replaced else other_contexts[round]
-            person = others[round] if round == replaced else people[round]
-            one, two = (
-                _seen_answer(case, *what)
-                for what in ((here, context, people[round]), (there, other, person))
-            )
+            context = row_of(contexts, round)
+            other_context = context if round < replaced else row_of(other_contexts, round)
+            other = people[round] if round < replaced else others[round]
+            one = _answer_visibly(case, here, context, people[round])
+            two = _answer_visibly(case, there, other_context, other)
             assert one == two, f"the person of round {replaced} shows in flags or warnings"
-        index = here.releases
-        while here.clock < case.horizon:
-            context = None if contexts is None else contexts[here.clock]
-            differs = difference(case, here, there)
-            assert differs is None, f"the person of round {replaced} shows in {differs}"
-            whose = case.whose(here.clock)
-            mine, theirs = here.open(context, **whose), there.open(context, **whose)
-            if mine.index != index:
-                break
-            assert same(mine.decision, theirs.decision), (
-                f"the person of round {replaced} shows at once"
-            )
+        _check_rest_of_block(case, here, there, contexts, f"the person of round {replaced}")
 
 
-def _seen_answer(
+def _check_rest_of_block(
+    case: Case, here: Learner, there: Learner, contexts: Floats | None, person: str
+) -> None:
+    """Check that two learners agree in all that is visible, up to their next release."""
+    index = here.releases
+    while here.clock < case.horizon:
+        differs = difference(case, here, there)
+        assert differs is None, f"{person} shows in {differs}"
+        context = row_of(contexts, here.clock)
+        whose = case.whose(here.clock)
+        ticket = here.open(context, **whose)
+        other = there.open(context, **whose)
+        if ticket.index != index:
+            break
+        assert same(ticket.decision, other.decision), f"{person} shows at once"
+
+
+class _Visible(NamedTuple):
+    """All that the caller sees of an answer."""
+
+    flags: list[bool]
+    warnings: list[str]
+
+
+def _answer_visibly(
     case: Case, learner: Learner, context: Floats | None, person: object
-) -> tuple[list[bool], list[str]]:
-    """A round with its answer: what its caller is told, in flags and in warnings."""
+) -> _Visible:
+    """Open a round and answer it; return the flags and warnings that the caller sees."""
     request = 1 if context is None else context[None]
     tickets = learner.open_many(request, **case.whose_rounds(learner.clock, 1))
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         flags = learner.close_many(tickets, [person])
-    return flags.tolist(), [str(one.message) for one in shown]
+    return _Visible(flags.tolist(), [str(one.message) for one in shown])
 
 
 def one_person_costs_at_most_what_is_charged(case: Case) -> None:
     audit_transcript(case, pairs=12, seed=len(case.name))
 
 
-def people_gathered_apart_and_merged_are_the_block(case: Case) -> None:
+def people_aggregated_apart_and_merged_are_the_block(case: Case) -> None:
     learner = case.make(seed=2)
     problem = type(learner).problem_for(learner.settings)
     view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
     count = learner.rounds_until_release
     people = case.people(count)
-    contexts, masks = case.contexts(count), case.masks(count)
-    request = (
-        EMPTY_REQUEST
-        if contexts is None and masks is None
-        else problem.request(contexts, masks, count)
-    )
-    aggregators = view.aggregators()
+    contexts = case.contexts(count)
+    masks = case.masks(count)
+    request = EMPTY_REQUEST
+    if contexts is not None or masks is not None:
+        request = problem.request(contexts, masks, count)
 
     def aggregate(rounds: Integers) -> Block:
         block = nobody(view)
@@ -101,7 +111,7 @@ def people_gathered_apart_and_merged_are_the_block(case: Case) -> None:
     order = np.random.default_rng(0).permutation(count)
     parts = [aggregate(part) for part in np.array_split(order, min(3, count)) if len(part)]
     whole = aggregate(np.arange(count))
-    for name, aggregator in aggregators.items():
+    for name, aggregator in view.aggregators().items():
         merged = parts[0][name]
         for part in parts[1:]:
             merged = aggregator.merge(merged, part[name])
@@ -114,7 +124,7 @@ def a_problem_pickles_and_decides_without_any_secret(case: Case) -> None:
     try:
         problem = pickle.loads(pickle.dumps(type(learner).problem_for(learner.settings)))
     except (AttributeError, TypeError, pickle.PicklingError):
-        return  # settings that hold somebody's own function
+        return  # the settings hold a function of the operator
     rounds = np.arange(snapshot.begin, snapshot.begin + 3)
     contexts = case.contexts(3)
     request = EMPTY_REQUEST if contexts is None else problem.request(contexts, None, 3)
@@ -124,11 +134,11 @@ def a_problem_pickles_and_decides_without_any_secret(case: Case) -> None:
     assert same(shipped, stayed), "the shipped problem decides otherwise"
 
 
-def masks_are_kept_and_other_questions_refused(case: Case) -> None:
+def masks_are_obeyed_and_other_requests_are_refused(case: Case) -> None:
     learner = case.make()
     problem = type(learner).problem_for(learner.settings)
     contexts = case.contexts(1)
-    context = None if contexts is None else contexts[0]
+    context = row_of(contexts, 0)
     if not problem.takes_context:
         raises(ConfigError, lambda: learner.act([1.0], **case.whose(0)), "does not use a context")
     if problem.candidates is None:
@@ -151,7 +161,7 @@ def masks_are_kept_and_other_questions_refused(case: Case) -> None:
         return
     rows = case.contexts(case.horizon)
     for round, mask in enumerate(masks):
-        row = None if rows is None else rows[round]
+        row = row_of(rows, round)
         whose = case.whose(round)
         decision = np.asarray(learner.act(row, available=mask, **whose))
         if decision.ndim == 1 and decision.dtype.kind == "i":
@@ -169,9 +179,7 @@ def _other(mask: Mask) -> Mask:
 
 
 def calls_from_inside_are_refused(case: Case) -> None:
-    """A signal handler, or a function of the operator, calls the learner in the middle of
-    another call.
-    """
+    """A signal handler, or a function of the operator, calls the learner during another call."""
     learner = case.make(seed=1)
     fed(case, learner, case.people(learner.rounds_until_release))
     refusals: list[BaseException] = []
@@ -196,5 +204,5 @@ def calls_from_inside_are_refused(case: Case) -> None:
     if learner.clock == case.horizon:
         return  # its one release was the last
     contexts = case.contexts(1)
-    decision = learner.act(None if contexts is None else contexts[0], **case.whose(case.horizon))
+    decision = learner.act(row_of(contexts, 0), **case.whose(case.horizon))
     learner.observe(case.answered(case.people(1)[0], decision))

@@ -1,6 +1,4 @@
-"""Rules of the contract about rounds and answers: who is asked, who answers, and what of it
-counts.
-"""
+"""Rules of the contract about rounds and answers: which of them count, and which are refused."""
 
 import tempfile
 import warnings
@@ -10,7 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from discreet.audit.cases.case import Case
-from discreet.audit.contract.tools import fed, lived, opened, raises, same, state, trimmed
+from discreet.audit.contract.tools import (
+    fed,
+    lived,
+    opened,
+    raises,
+    row_of,
+    same,
+    state,
+    trimmed,
+)
 from discreet.engine.tickets import Ticket, Tickets
 from discreet.errors import ConfigError, DiscreetError, HorizonReached, OutOfBounds, StateError
 from discreet.learners.registry import load
@@ -20,7 +27,7 @@ from discreet.learners.registry import load
 
 def asking_twice_gives_the_same_and_costs_nothing(case: Case) -> None:
     contexts = case.contexts(1)
-    context = None if contexts is None else contexts[0]
+    context = row_of(contexts, 0)
     learner = case.make()
     before = learner.act(context, **case.whose(0))
     earlier = state(learner)
@@ -31,7 +38,7 @@ def asking_twice_gives_the_same_and_costs_nothing(case: Case) -> None:
 def past_the_horizon_decisions_are_free_and_feedback_is_refused(case: Case) -> None:
     learner, _ = lived(case, case.people(case.horizon))
     contexts = case.contexts(1)
-    context = None if contexts is None else contexts[0]
+    context = row_of(contexts, 0)
     last = learner.act(context, **case.whose(0))
     earlier, spent = state(learner), learner.guarantee.spent
     assert same(learner.act(context, **case.whose(0)), last), "the last decision did not stay"
@@ -64,7 +71,8 @@ def a_log_that_is_too_long_is_refused_before_anything_is_spent(case: Case) -> No
 def many_at_once_are_rounds_one_by_one(case: Case) -> None:
     people = case.people(case.horizon)
     one_by_one, decisions = lived(case, people, seed=5)
-    at_once, taken = case.make(seed=5), []
+    at_once = case.make(seed=5)
+    taken: list[object] = []
     position = 0
     while position < case.horizon:
         at_once.release_if_due()
@@ -72,7 +80,7 @@ def many_at_once_are_rounds_one_by_one(case: Case) -> None:
         tickets = opened(case, at_once, count)
         taken += [ticket.decision for ticket in tickets]
         half = count // 2
-        # In any order, in any parts.
+        # Answers come in any order and in any parts.
         at_once.close_many(tickets[half:], people[position + half : position + count])
         at_once.close_many(tickets[:half], people[position : position + half])
         position += count
@@ -85,7 +93,8 @@ def rows_and_replays_are_rounds_one_by_one(case: Case) -> None:
         return
     people = case.people(case.horizon)
     one_by_one, decisions = lived(case, people, seed=5)
-    previewed, position = case.make(seed=5), 0
+    previewed = case.make(seed=5)
+    position = 0
     if not type(previewed).problem_for(previewed.settings).previews:
         raises(ConfigError, lambda: previewed.preview(1), "stay unknown")
         fed(case, previewed, people)
@@ -111,11 +120,12 @@ def rows_and_replays_are_rounds_one_by_one(case: Case) -> None:
 
 def too_many_rounds_are_refused_and_nothing_is_opened(case: Case) -> None:
     learner = case.make()
-    earlier, count = state(learner), learner.rounds_until_release + 1
+    earlier = state(learner)
+    count = learner.rounds_until_release + 1
     contexts = case.contexts(count)
-    what = count if contexts is None else contexts
+    request = count if contexts is None else contexts
     whose = case.whose_rounds(0, count)
-    raises(StateError, lambda: learner.open_many(what, **whose), "until the next release")
+    raises(StateError, lambda: learner.open_many(request, **whose), "until the next release")
     if contexts is None:
         people = case.people(count)
         raises(StateError, lambda: learner.observe_many(people, **whose), "until the next release")
@@ -123,14 +133,16 @@ def too_many_rounds_are_refused_and_nothing_is_opened(case: Case) -> None:
 
 
 def a_refused_call_makes_no_release(case: Case) -> None:
-    """A release that is due waits: whoever answers after the refused call still counts."""
+    """A release that is due waits: answers that come after the refused call still count."""
     learner = case.make()
     tickets = opened(case, learner, learner.rounds_until_release)
-    earlier, count = state(learner), learner.rounds_until_release + 1
-    contexts, whose = case.contexts(count), case.whose_rounds(0, count)
+    earlier = state(learner)
+    count = learner.rounds_until_release + 1
+    contexts = case.contexts(count)
+    whose = case.whose_rounds(0, count)
     if learner.clock != learner.horizon:
-        asked = count if contexts is None else contexts
-        raises(StateError, lambda: learner.open_many(asked, **whose), "until the")
+        request = count if contexts is None else contexts
+        raises(StateError, lambda: learner.open_many(request, **whose), "until the")
         if contexts is None:
             if type(learner).problem_for(learner.settings).previews:
                 raises(StateError, lambda: learner.preview(count), "until the")
@@ -155,26 +167,29 @@ def a_refused_call_makes_no_release(case: Case) -> None:
 
 def missing_answers_add_nothing(case: Case) -> None:
     people = case.people(case.horizon)
-    silent, blank = case.make(seed=9), case.make(seed=9)
+    silent = case.make(seed=9)
+    blank = case.make(seed=9)
     nothing = type(blank).problem_for(blank.settings).blank()
     contexts = case.contexts(case.horizon)
     for round, person in enumerate(people):
-        context = None if contexts is None else contexts[round]
+        context = row_of(contexts, round)
         whose = case.whose(round)
-        ticket, twin = silent.open(context, **whose), blank.open(context, **whose)
-        rows = [person if round % 3 else nothing]
-        if round % 3:
+        ticket = silent.open(context, **whose)
+        twin = blank.open(context, **whose)
+        answers = bool(round % 3)
+        if answers:
             silent.close(ticket, case.answered(person, ticket.decision))
-        blank.close_many(_alone(twin), rows)
-    context = None if contexts is None else contexts[0]
+        blank.close_many(_as_tickets(twin), [person if answers else nothing])
+    context = row_of(contexts, 0)
     whose = case.whose(case.horizon)
-    one, two = silent.open(context, **whose), blank.open(context, **whose)
+    one = silent.open(context, **whose)
+    two = blank.open(context, **whose)
     assert same(one.decision, two.decision), "a missing answer changed a decision"
     assert silent.guarantee.spent == blank.guarantee.spent, "a missing answer changed what is spent"
 
 
-def _alone(ticket: Ticket) -> Tickets:
-    """One ticket as tickets."""
+def _as_tickets(ticket: Ticket) -> Tickets:
+    """Return one ticket as `Tickets`."""
     rounds = np.array([ticket.round])
     return Tickets(
         ticket.learner, ticket.epoch, ticket.index, rounds, np.asarray(ticket.decision)[None]
@@ -184,10 +199,9 @@ def _alone(ticket: Ticket) -> Tickets:
 def late_answers_are_discarded(case: Case) -> None:
     learner = case.make()
     contexts = case.contexts(case.horizon)
-    late = learner.open(None if contexts is None else contexts[0], **case.whose(0))
+    late = learner.open(row_of(contexts, 0), **case.whose(0))
     while learner.releases == late.index and learner.clock < case.horizon:
-        context = None if contexts is None else contexts[learner.clock]
-        learner.open(context, **case.whose(learner.clock))
+        learner.open(row_of(contexts, learner.clock), **case.whose(learner.clock))
     learner.release_if_due()
     if learner.releases == late.index:
         return  # without a release nothing is late
@@ -207,28 +221,29 @@ def two_answers_of_one_visitor_count_once(case: Case) -> None:
 
 
 def one_person_counts_once_in_a_block(case: Case) -> None:
-    """Where rounds name their person; which round counts is fixed when they are opened."""
-    named, plain = case.make(seed=6), case.make(seed=6)
+    """The round that counts is fixed when rounds are opened, not when they are answered."""
+    named = case.make(seed=6)
+    plain = case.make(seed=6)
     count = min(3, named.rounds_until_release)
-    contexts, people = case.contexts(case.horizon), case.people(count)
-    asked = count if contexts is None else contexts[:count]
-    tickets, alike = (
-        named.open_many(asked, persons=["ann", "ann", "bob"][:count]),
-        opened(case, plain, count),
-    )
-    assert same(tickets.decisions, alike.decisions), "whose a round is changes a decision"
-    counted = [place for place in range(count) if place != 1]
+    contexts = case.contexts(case.horizon)
+    people = case.people(count)
+    request = count if contexts is None else contexts[:count]
+    tickets = named.open_many(request, persons=["ann", "ann", "bob"][:count])
+    others = opened(case, plain, count)
+    assert same(tickets.decisions, others.decisions), "the person of a round changes a decision"
     for place in reversed(range(count)):  # the second round's answer comes before the first one's
-        assert named.close_many(tickets[place : place + 1], people[place : place + 1]).all(), (
-            "it shows"
-        )
-    plain.close_many(alike[np.array(counted)], [people[place] for place in counted])
-    here, there = named.snapshot().block, plain.snapshot().block
+        flags = named.close_many(tickets[place : place + 1], people[place : place + 1])
+        assert flags.all(), "flags show that a round does not count"
+    counted = [place for place in range(count) if place != 1]
+    plain.close_many(others[np.array(counted)], [people[place] for place in counted])
+    here = named.snapshot().block
+    there = plain.snapshot().block
     assert all(np.array_equal(here[name], there[name]) for name in there), "a second round counted"
 
 
 def stale_and_foreign_tickets_are_refused(case: Case) -> None:
-    learner, other = case.make(), case.make()
+    learner = case.make()
+    other = case.make()
     foreign = opened(case, other, 1)
     opened(case, learner, 1)
     earlier = state(learner)
@@ -277,7 +292,7 @@ def feedback_without_a_question_is_refused(case: Case) -> None:
 def wrong_feedback_is_refused_without_showing_it_and_the_round_stays_open(case: Case) -> None:
     learner = case.make()
     contexts = case.contexts(1)
-    decision = learner.act(None if contexts is None else contexts[0], **case.whose(0))
+    decision = learner.act(row_of(contexts, 0), **case.whose(0))
     earlier = state(learner)
     for wrong in case.refused:
         with warnings.catch_warnings(record=True) as shown:
@@ -291,11 +306,12 @@ def wrong_feedback_is_refused_without_showing_it_and_the_round_stays_open(case: 
 
 def a_malformed_row_among_many_adds_nothing_and_uses_up_its_round(case: Case) -> None:
     nothing = type(case.make()).problem_for(case.make().settings).blank()
-    strange = [case.broken] if case.broken is not None else []
-    for wrong in (*strange, None, "0.777 or so", 10**400, object(), [[1.0], [2.0, 3.0]]):
+    own = [case.broken] if case.broken is not None else []
+    for wrong in (*own, None, "0.777 or so", 10**400, object(), [[1.0], [2.0, 3.0]]):
         if not case.full and case.broken == 99 and wrong is None:
             continue  # no click is an answer
-        broken, blank = case.make(seed=1), case.make(seed=1)
+        broken = case.make(seed=1)
+        blank = case.make(seed=1)
         count = min(3, broken.rounds_until_release)
         people = case.people(count)
         with warnings.catch_warnings(record=True) as shown:

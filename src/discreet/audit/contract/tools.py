@@ -1,11 +1,11 @@
-"""What the rules of the contract share: a learner's whole state, errors that must come, lives to
-compare.
-"""
+"""Parts that the rules share: a learner's whole state, expected errors, lives to compare."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.audit.cases.case import Case
 from discreet.engine.state_file import encode
 from discreet.engine.tickets import Tickets
@@ -13,17 +13,17 @@ from discreet.learners.base import Learner
 
 
 def state(learner: Learner) -> bytes:
-    """Everything that a learner remembers."""
+    """Return the whole state of a learner, as its file has it."""
     return encode(learner.snapshot())
 
 
 def same(one: object, two: object) -> bool:
-    """Whether two decisions are the same."""
+    """Return whether two decisions are the same."""
     return bool(np.array_equal(np.asarray(one), np.asarray(two)))
 
 
 def trimmed(decision: object) -> object:
-    """A set without the −1 that fills it up in a table of many sets."""
+    """Return a set without the −1 that pad it in a table of many sets."""
     if isinstance(decision, np.ndarray) and decision.dtype.kind == "i" and decision.ndim == 1:
         return decision[decision >= 0]
     return decision
@@ -32,7 +32,7 @@ def trimmed(decision: object) -> object:
 def raises(
     kind: type[BaseException], call: Callable[[], object], containing: str = ""
 ) -> BaseException:
-    """The error that a call raises; it must be of this kind, in one line."""
+    """Return the error that a call raises; it must be of this kind, and one line."""
     try:
         call()
     except kind as error:
@@ -46,27 +46,40 @@ def raises(
     raise AssertionError(f"nothing was raised, {kind.__name__} was expected")
 
 
-def lived(case: Case, people: list[object], **settings: object) -> tuple[Learner, list[object]]:
-    """A learner that met these people one by one, and its decisions."""
-    learner, decisions = case.make(**settings), []
+class Lived(NamedTuple):
+    """A learner after a stream of people, and its decisions."""
+
+    learner: Learner
+    decisions: list[object]
+
+
+def lived(case: Case, people: list[object], **settings: object) -> Lived:
+    """Make a learner, and let these people come one by one."""
+    learner = case.make(**settings)
+    decisions: list[object] = []
     contexts = case.contexts(len(people))
     for round, person in enumerate(people):
-        context = None if contexts is None else contexts[round]
-        decisions.append(learner.act(context, **case.whose(round)))
-        learner.observe(case.answered(person, decisions[-1]))
-    return learner, decisions
+        decision = learner.act(row_of(contexts, round), **case.whose(round))
+        learner.observe(case.answered(person, decision))
+        decisions.append(decision)
+    return Lived(learner, decisions)
+
+
+def row_of(contexts: Floats | None, round: int) -> Floats | None:
+    """Return the context of a round; None if the learner takes none."""
+    return None if contexts is None else contexts[round]
 
 
 def opened(case: Case, learner: Learner, count: int) -> Tickets:
-    """So many rounds, opened at once, with the contexts that belong to them."""
+    """Open `count` rounds at once, with their contexts."""
     contexts = case.contexts(case.horizon)
     first = learner.clock
-    asked = count if contexts is None else contexts[first : first + count]
-    return learner.open_many(asked, **case.whose_rounds(first, count))
+    request = count if contexts is None else contexts[first : first + count]
+    return learner.open_many(request, **case.whose_rounds(first, count))
 
 
 def fed(case: Case, learner: Learner, people: list[object]) -> None:
-    """Feed so many people at once, crossing releases."""
+    """Let these people come many at once, across releases."""
     position = 0
     while position < len(people):
         learner.release_if_due()

@@ -1,6 +1,4 @@
-"""Every way of learning keeps the contract; see discreet/audit/contract/__init__.py for the
-rules.
-"""
+"""If these fail, a mode of a learner breaks a promise; the rules are in discreet/audit/contract."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The checks themselves: they must notice what they are for."""
+"""If these fail, an audit that finds nothing means nothing: it would miss a broken promise."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +17,8 @@ from discreet.audit.cases.learners import long_cases
 from discreet.audit.doors import noise_cost, ratio_range
 from discreet.audit.life import Life
 from discreet.audit.report import (
+    CASE_OF_LEAK,
     WEAK_PAIRS,
-    WHERE,
     Size,
     audit_weakened,
     everything,
@@ -36,11 +36,12 @@ from discreet.release.aggregators import Aggregate, PublicCells
 from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
 from discreet.release.sums.disjoint import DisjointSum
+from discreet.release.sums.prefix_sum import Noised
 
 
-def hedge(**more: object) -> Hedge:
-    settings: dict[str, object] = {"privacy": Privacy(1.0, 1e-6), "block": 4} | more
-    return Hedge(3, 12, **settings)  # type: ignore[arg-type]
+def hedge(**more: Any) -> Hedge:
+    settings: dict[str, Any] = {"privacy": Privacy(1.0, 1e-6), "block": 4} | more
+    return Hedge(3, 12, **settings)
 
 
 CASE = Case(
@@ -48,7 +49,7 @@ CASE = Case(
 )
 
 
-def test_a_learner_of_ones_own_can_be_checked() -> None:
+def test_a_case_made_by_a_user_passes_the_contract() -> None:
     check_learner(CASE)
 
 
@@ -73,26 +74,28 @@ def test_the_audit_catches_every_weakened_copy(name: str) -> None:
 def test_a_sensitivity_understated_by_a_little_is_caught_wherever_it_is_released(
     case: Case,
 ) -> None:
-    """In every case, for every aggregator that passes its door, within 40 pairs."""
+    """Every aggregator that passes the door of a case is caught within 40 pairs."""
     pairs = understated_caught(case)
     assert pairs, "nothing passes the door"
     assert all(count is not None and count <= WEAK_PAIRS for count in pairs.values()), pairs
 
 
-SEEN_AND_SAID = (
+RULES_ON_LEAKS = (
     "nothing_about_a_person_shows_before_their_release",
     "the_ledger_is_what_the_plan_charges_and_the_guarantee_says",
 )
 
 
 @pytest.mark.parametrize("name", LEAKS)
-def test_the_contract_catches_what_is_seen_or_said_past_the_door(name: str) -> None:
-    case = next(case for case in ALL if case.name == WHERE.get(name, "hedge"))
+def test_the_contract_catches_every_leak_past_the_door(name: str) -> None:
+    case = next(case for case in ALL if case.name == CASE_OF_LEAK.get(name, "hedge"))
     with LEAKS[name](), pytest.raises(AssertionError, match=r"shows in|the ledger|the guarantee"):
-        check_learner(case, SEEN_AND_SAID)
+        check_learner(case, RULES_ON_LEAKS)
 
 
-def test_a_property_that_nobody_named_is_audited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_property_of_a_learner_is_audited_without_being_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def newest(self: Hedge) -> float:
         return float(self.snapshot().block["gains"].sum())
 
@@ -101,7 +104,7 @@ def test_a_property_that_nobody_named_is_audited(monkeypatch: pytest.MonkeyPatch
         audit_transcript(CASE, pairs=10)
 
 
-def test_releases_after_more_rounds_are_planned_are_compared_with_their_charges() -> None:
+def test_releases_after_an_extended_horizon_are_compared_with_their_charges() -> None:
     case = next(case for case in long_cases() if case.name == "long, clicks, living catalogue")
     learner = case.make(seed=1)
     pair = neighbours(case, learner, seed=0, number=0)
@@ -111,7 +114,7 @@ def test_releases_after_more_rounds_are_planned_are_compared_with_their_charges(
 
 
 @pytest.mark.parametrize("case", long_cases(), ids=lambda case: case.name)
-def test_exchanges_trials_and_screening_again_cost_no_more_than_is_charged(case: Case) -> None:
+def test_exchanges_trials_and_a_second_screening_cost_no_more_than_is_charged(case: Case) -> None:
     audit_transcript(case, pairs=4, seed=1)
 
 
@@ -126,37 +129,34 @@ def test_a_person_who_counts_ten_times_in_an_exchange_is_caught(
             honest(self, aggregate, cells, numbers)
 
     monkeypatch.setattr(PublicCells, "add", heavy)
-    found = measured_costs(case, pairs=60, seed=1, enough=1 + 1e-6)
-    assert found.largest_cost_over_charge > 1.5
+    audited = measured_costs(case, pairs=60, seed=1, enough=1 + 1e-6)
+    assert audited.largest_cost_over_charge > 1.5
 
 
-def test_gatherings_are_honest_again_after_a_weakened_audit() -> None:
+def test_aggregators_are_honest_again_after_a_weakened_audit() -> None:
     with weakened():
         pass
     assert audit_transcript(CASE, pairs=5).largest_cost_over_charge <= 1
 
 
 def test_noise_that_depends_on_people_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = SoftmaxView.release
+    honest = DisjointSum.step
 
     def peeking(
-        self: SoftmaxView, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Any, State]:
-        gains = self.problem.gains
-        once = gains.sum_of(0).calibrated  # type: ignore[attr-defined]
-        scale = once.noise.scale * (1 + int(block["gains"].values[0]) % 2)
-        gains._sums[0] = DisjointSum(replace(once, noise=DiscreteLaplace(scale)))
-        try:
-            return honest(self, mask_counts, hidden, block, door)
-        finally:
-            gains._sums[0] = DisjointSum(once)
+        self: DisjointSum, public: State, hidden: State, addend: Integers, noised: Noised
+    ) -> tuple[State, State]:
+        noise = self.calibrated.noise
+        assert isinstance(noise, DiscreteLaplace)
+        scale = noise.scale * (1 + int(addend[0]) % 2)
+        other = DisjointSum(replace(self.calibrated, noise=DiscreteLaplace(scale)))
+        return honest(other, public, hidden, addend, noised)
 
-    monkeypatch.setattr(SoftmaxView, "release", peeking)
+    monkeypatch.setattr(DisjointSum, "step", peeking)
     with pytest.raises(AssertionError, match="noise or rate depends on data"):
         audit_transcript(CASE, pairs=60)
 
 
-def test_something_that_shows_people_past_the_door_is_caught(
+def test_a_public_state_that_shows_people_past_the_door_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     honest = SoftmaxView.release
@@ -172,30 +172,31 @@ def test_something_that_shows_people_past_the_door_is_caught(
         audit_transcript(CASE, pairs=20)
 
 
-def test_the_audit_writes_what_it_found(tmp_path: Path) -> None:
+def test_the_audit_writes_a_report_and_reads_it_back(tmp_path: Path) -> None:
     console = Console(quiet=True)
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "size": Size(5, 20),
         "epsilon": 2.0,
         "delta": 1e-5,
         "seed": 1,
         "workers": 1,
     }
-    report = run_audit(["hedge"], **asked, out=tmp_path, console=console)
+    report = run_audit(["hedge"], **settings, out=tmp_path, console=console)
     assert report["ok"]
     assert {row["learner"] for row in report["rows"]} == {"Hedge"}
     assert json.loads((tmp_path / "audit.json").read_text()) == report
     assert (tmp_path / "audit.png").stat().st_size > 0
-    with ThreadPoolExecutor(1) as pool:  # nothing is drawn anew
-        assert run_audit(["hedge"], **asked, out=tmp_path, console=console, engine=pool) == report
+    with ThreadPoolExecutor(1) as pool:  # nothing is computed again
+        again = run_audit(["hedge"], **settings, out=tmp_path, console=console, engine=pool)
+    assert again == report
     with pytest.raises(ConfigError, match="nothing is called"):
-        run_audit(["fortune"], **asked, out=tmp_path, console=console)
+        run_audit(["fortune"], **settings, out=tmp_path, console=console)
 
 
 def test_one_misspelt_name_among_several_is_refused_and_the_nearest_is_named(
     tmp_path: Path,
 ) -> None:
-    asked: dict[str, Any] = {"size": Size(1, 8), "epsilon": 2.0, "delta": 1e-5, "seed": 1}
+    settings: dict[str, Any] = {"size": Size(1, 8), "epsilon": 2.0, "delta": 1e-5, "seed": 1}
     with pytest.raises(ConfigError, match=r"nothing is called 'Hegde': .*did you mean Hedge"):
-        run_audit(["hedge", "Hegde"], **asked, out=tmp_path, console=Console(quiet=True))
+        run_audit(["hedge", "Hegde"], **settings, out=tmp_path, console=Console(quiet=True))
     assert not list(tmp_path.iterdir())
