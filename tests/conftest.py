@@ -22,7 +22,7 @@ def compiled_kernels() -> None:
 
 
 @pytest.fixture
-def crowd() -> np.random.Generator:
+def generator() -> np.random.Generator:
     """A seeded generator of synthetic people."""
     return np.random.default_rng(20260101)
 

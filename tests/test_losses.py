@@ -30,9 +30,9 @@ NO_LINK: Any = "probit"
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_slopes_are_derivatives(loss: Loss, crowd: np.random.Generator) -> None:
-    margins = crowd.uniform(-3, 3, size=200)
-    targets = crowd.uniform(0, 1, size=200)
+def test_slopes_are_derivatives(loss: Loss, generator: np.random.Generator) -> None:
+    margins = generator.uniform(-3, 3, size=200)
+    targets = generator.uniform(0, 1, size=200)
     step = 1e-6
 
     above = loss.values(margins + step, targets)

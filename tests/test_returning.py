@@ -117,13 +117,18 @@ def test_the_discount_lowers_the_noise_of_disjoint_blocks_only() -> None:
     def facts(privacy: Privacy, mode: str = "auto") -> dict[str, Any]:
         return forced(RunningSum, mode, 20, 1000, privacy, bound=1.0, block=100).facts
 
-    half = facts(PLAIN, "fresh")["noise"] / 2
-    assert facts(KEYED, "fresh")["noise"] == pytest.approx(half, rel=0.01)
+    half = facts(PLAIN, "disjoint")["noise"] / 2
+    assert facts(KEYED, "disjoint")["noise"] == pytest.approx(half, rel=0.01)
     assert facts(KEYED, "toeplitz")["noise"] == facts(PLAIN, "toeplitz")["noise"]
-    assert facts(KEYED, "fresh")["a_person_pays"] == 4
+    assert facts(KEYED, "disjoint")["a_person_pays"] == 4
     assert facts(KEYED, "toeplitz")["a_person_pays"] == 16
     endless = forced(
-        RunningSum, "fresh", 20, None, Privacy(1.0, 1e-6, contributions=300, keyed=True), bound=1.0
+        RunningSum,
+        "disjoint",
+        20,
+        None,
+        Privacy(1.0, 1e-6, contributions=300, keyed=True),
+        bound=1.0,
     )
     assert endless.facts["a_person_pays"] == 300  # not the 256 releases of a segment
     bandit = ContextualBandit(3, 2, 400, KEYED)
@@ -144,7 +149,7 @@ def test_no_person_pays_more_often_than_there_are_blocks() -> None:
     assert alone.facts | {"a_person_pays": 1} == many.facts
     assert "there are no more" in str(many.guarantee)
     assert "the caller's word" in str(
-        forced(RunningSum, "fresh", 1, 100, KEYED, bound=1.0).guarantee
+        forced(RunningSum, "disjoint", 1, 100, KEYED, bound=1.0).guarantee
     )
 
 
@@ -170,7 +175,7 @@ def test_the_ledger_refuses_the_discount_to_cohorts_that_pay_together() -> None:
 
 
 def test_spending_grows_with_the_blocks_and_ends_within_the_budget() -> None:
-    sums = forced(RunningSum, "fresh", 3, 12, KEYED, bound=1.0, block=2, seed=1)
+    sums = forced(RunningSum, "disjoint", 3, 12, KEYED, bound=1.0, block=2, seed=1)
     spent = []
     for round in range(12):
         sums.add([0.1, 0.2, 0.3], person="ann" if round % 2 else round)
@@ -183,7 +188,7 @@ def test_spending_grows_with_the_blocks_and_ends_within_the_budget() -> None:
 def test_joint_guarantees_of_several_learners_count_blocks_apart() -> None:
     accounting = pytest.importorskip("dp_accounting")
     sums = [
-        forced(RunningSum, "fresh", 20, 1000, KEYED, bound=1.0, block=100, seed=seed)
+        forced(RunningSum, "disjoint", 20, 1000, KEYED, bound=1.0, block=100, seed=seed)
         for seed in (1, 2)
     ]
     for each in sums:
@@ -216,7 +221,7 @@ def case_named(name: str) -> Case:
     return next(case for case in keyed_cases() if case.name == name)
 
 
-@pytest.mark.parametrize("name", ["keyed, sum, fresh", "keyed, arms", "keyed, rewards"])
+@pytest.mark.parametrize("name", ["keyed, sum, disjoint", "keyed, arms", "keyed, rewards"])
 def test_half_the_noise_of_keyed_learners_is_caught(name: str) -> None:
     with weakened():
         costs = measured_costs(case_named(name), pairs=60, seed=3, enough=CAUGHT)
@@ -251,7 +256,7 @@ def test_a_copy_that_counts_the_first_answered_round_is_caught(
 
 def test_a_copy_in_which_every_round_counts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(People, "enter", lambda self, first, names: Entered([], []))
-    costs = measured_costs(case_named("keyed, sum, fresh"), pairs=100, seed=1, enough=CAUGHT)
+    costs = measured_costs(case_named("keyed, sum, disjoint"), pairs=100, seed=1, enough=CAUGHT)
     assert costs.largest_cost_over_charge > CAUGHT
 
 

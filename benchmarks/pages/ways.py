@@ -16,15 +16,16 @@ STREAM = "`StreamingLearner`"
 Place = tuple[str, str, str | None, str]
 """A learner, one of its modes, a cell in which it is far ahead, and a remark."""
 PLACES: tuple[Place, ...] = (
-    ("`RunningSum`", "fresh", None, "up to 64 releases with δ = 0; 8 of one number with δ = 10⁻⁶"),
+    ("`RunningSum`", "disjoint", None,
+     "up to 64 releases with δ = 0; 8 of one number with δ = 10⁻⁶"),
     ("`RunningSum`", "honaker", None, "1000 releases with δ = 0"),
     ("`RunningSum`", "toeplitz", None, "δ = 10⁻⁶ with ten numbers or 1000 releases"),
-    (SLATES, "fresh",
+    (SLATES, "disjoint-greedy",
      "set_maximizer/word=iid data=iid feedback=full horizon=10000 epsilon=0.1 delta=0 items=100 "
      "slots=5", ""),
-    (SLATES, "sum", None, 'the only one for `stream="drifting"`'),
-    (SLATES, "experts", None, 'the only one for `stream="adversarial"`'),
-    ("`SetMaximizer`, clicks and rewards", "swap", None, "the only one"),
+    (SLATES, "gain-sum", None, 'the only one for `stream="drifting"`'),
+    (SLATES, "ordered-experts", None, 'the only one for `stream="adversarial"`'),
+    ("`SetMaximizer`, clicks and rewards", "incumbent-search", None, "the only one"),
     (COSTS, "gradients",
      "set_minimizer/feedback=full word=drifting items=30 data=exchange horizon=10000 epsilon=5 "
      "delta=0", ""),
@@ -32,7 +33,7 @@ PLACES: tuple[Place, ...] = (
      "set_minimizer/feedback=full word=drifting items=10 data=alternate horizon=1000 epsilon=1 "
      "delta=1e-06",
      'the only one for `stream="adversarial"`'),
-    ("`SetMinimizer`, single costs", "pairs", None, "the only one"),
+    ("`SetMinimizer`, single costs", "pairwise-search", None, "the only one"),
     (POINTS, "euclidean",
      "continuous_point/function=concave horizon=1000 epsilon=1 delta=0 data=exchange items=10 "
      "slots=2", ""),
@@ -40,9 +41,9 @@ PLACES: tuple[Place, ...] = (
      "continuous_point/function=multilinear horizon=1000 epsilon=1 delta=0 data=exchange items=10 "
      "slots=2",
      'sets of other matroids and knapsacks with `stream="drifting"`'),
-    ("`ContinuousMaximizer`, sets", "slates", None,
+    ("`ContinuousMaximizer`, sets", "quota-sets", None,
      'the gain sums of `SetMaximizer`, for quotas with `stream="drifting"`'),
-    ("`ContinuousMaximizer`, sets", "fresh", None,
+    ("`ContinuousMaximizer`, sets", "disjoint-sets", None,
      'the disjoint greedy of `SetMaximizer`, for every matroid and knapsack with `stream="iid"`'),
     (BANDIT, "ridge", "contextual/kind=dense features=64 horizon=100000 epsilon=5 delta=1e-06", ""),
     (BANDIT, "screen",

@@ -33,8 +33,9 @@ def in_modes(
 
     >>> from discreet import Privacy
     >>> from discreet.simulate.problems import Display
-    >>> list(in_modes(Display(1000, Privacy(1.0), 10, 2, stream="iid"), None, 1, ("fresh", "sum")))
-    ['auto', 'sum']
+    >>> problem = Display(1000, Privacy(1.0), 10, 2, stream="iid")
+    >>> list(in_modes(problem, None, 1, ("disjoint-greedy", "gain-sum")))
+    ['auto', 'gain-sum']
     """
     auto: Learner = problem.learner(people, seed)
     learners = {AUTO: auto}

@@ -20,7 +20,7 @@ from ways_of_learning.modes import in_modes, values
 
 __all__ = ["ChangingWorld", "drawn", "of_visitors", "played", "quotas", "slates"]
 
-MODES = {("full", "iid"): ("fresh", "sum")}
+MODES = {("full", "iid"): ("disjoint-greedy", "gain-sum")}
 """The modes that read a feedback and keep what a stream's word promises, where there are
 several.
 """
@@ -104,7 +104,7 @@ def quotas(
     """Return the shares of `ContinuousMaximizer` that plays sets, beside `SetMaximizer`."""
     privacy = Privacy(epsilon, delta)
     world = drawn(data, horizon, items=items, seed=seed)
-    own = ("vertex", "fresh") if word == "iid" else ("vertex",)
+    own = ("vertex", "disjoint-sets") if word == "iid" else ("vertex",)
     problem = Continuous(horizon, privacy, items, slots, word)
     learners = in_modes(problem, world, seed, () if alone else own)
     if not alone:

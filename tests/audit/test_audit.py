@@ -75,7 +75,7 @@ def outputs(sums: Any, *, first: int, weak: bool) -> np.ndarray:
         ("toeplitz", Privacy(2.0, 1e-5)),
         ("honaker", Privacy(2.0, 1e-5)),
         ("honaker", Privacy(1.0)),
-        ("fresh", Privacy(1.0)),
+        ("disjoint", Privacy(1.0)),
     ],
 )
 def test_sums_stay_under_their_charge_and_half_the_noise_does_not(

@@ -65,14 +65,14 @@ every_family = pytest.mark.parametrize(
 
 @every_family
 def test_one_pass_over_a_row_gives_the_gains_of_a_chain_of_sets(
-    functions: CostFunctions, cost: Reference, width: int, crowd: np.random.Generator
+    functions: CostFunctions, cost: Reference, width: int, generator: np.random.Generator
 ) -> None:
-    rows = crowd.dirichlet(np.ones(width), size=9)
+    rows = generator.dirichlet(np.ones(width), size=9)
     assert functions.width(5) == width
     admitted, fine = functions.admit(rows, 5)
     assert fine.all()
     assert np.allclose(admitted, rows)
-    order = crowd.permutation(5)
+    order = generator.permutation(5)
 
     gains = functions.along(rows, order)
 
@@ -88,22 +88,26 @@ def test_one_pass_over_a_row_gives_the_gains_of_a_chain_of_sets(
 @every_family
 @pytest.mark.parametrize("odd", [-1.0, 7.0, np.nan, np.inf, 1e300])
 def test_one_person_never_changes_how_another_is_read(
-    functions: CostFunctions, cost: Reference, width: int, odd: float, crowd: np.random.Generator
+    functions: CostFunctions,
+    cost: Reference,
+    width: int,
+    odd: float,
+    generator: np.random.Generator,
 ) -> None:
-    rows = crowd.dirichlet(np.ones(width), size=9) * (1 + 5e-13)
+    rows = generator.dirichlet(np.ones(width), size=9) * (1 + 5e-13)
     other = rows.copy()
     other[0, 0] = odd
     here, there = functions.admit(rows, 5)[0], functions.admit(other, 5)[0]
-    order = crowd.permutation(5)
+    order = generator.permutation(5)
     assert np.array_equal(here[1:], there[1:])
     assert np.array_equal(functions.along(here, order)[1:], functions.along(there, order)[1:])
 
 
-def test_the_compiled_cut_equals_a_matrix_product(crowd: np.random.Generator) -> None:
-    edges = crowd.integers(0, 30, size=(80, 2))
+def test_the_compiled_cut_equals_a_matrix_product(generator: np.random.Generator) -> None:
+    edges = generator.integers(0, 30, size=(80, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]
-    rows = crowd.random((6, len(edges)))
-    order = crowd.permutation(30)
+    rows = generator.random((6, len(edges)))
+    order = generator.permutation(30)
     rank = np.argsort(order)
     signs = np.zeros((len(edges), 30))
     for number, (a, b) in enumerate(edges):

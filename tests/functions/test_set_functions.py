@@ -38,9 +38,9 @@ every_family = pytest.mark.parametrize(
 
 @every_family
 def test_gains_are_differences_of_values(
-    family: SetFunctions, value: Reference, width: int, crowd: np.random.Generator
+    family: SetFunctions, value: Reference, width: int, generator: np.random.Generator
 ) -> None:
-    rows, _ = family.admit(crowd.dirichlet(np.ones(width), size=20), 5)
+    rows, _ = family.admit(generator.dirichlet(np.ones(width), size=20), 5)
     assert family.width(5) == width
     covered = family.begin(rows)
     chosen: list[int] = []
@@ -57,9 +57,9 @@ def test_gains_are_differences_of_values(
 
 @every_family
 def test_families_are_monotone_submodular_and_bounded(
-    family: SetFunctions, value: Reference, width: int, crowd: np.random.Generator
+    family: SetFunctions, value: Reference, width: int, generator: np.random.Generator
 ) -> None:
-    row = crowd.dirichlet(np.ones(width))
+    row = generator.dirichlet(np.ones(width))
     assert check_set_function(lambda chosen: value(row, chosen.tolist()), items=5) == []
 
 

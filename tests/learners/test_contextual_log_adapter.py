@@ -110,12 +110,12 @@ def test_likely_arms_count_no_more_often_than_unlikely_ones() -> None:
 
 
 def test_rows_that_count_are_a_uniform_sample_though_the_old_policy_preferred_the_old(
-    crowd: np.random.Generator,
+    generator: np.random.Generator,
 ) -> None:
     """The mean age of sampled rows; without the coin it would be off by 0.3. α < 10⁻⁶."""
-    ages = crowd.uniform(-1, 1, PEOPLE)
+    ages = generator.uniform(-1, 1, PEOPLE)
     propensities = 0.5 + 0.4 * ages  # of a high dose
-    high = crowd.random(PEOPLE) < propensities
+    high = generator.random(PEOPLE) < propensities
     log = rows(
         np.where(high, "high", "low").tolist(),
         age=ages,

@@ -319,11 +319,11 @@ def test_tables_show_every_item_equally_often_or_the_leaders_behind_a_prefix() -
 
 
 def test_the_prior_of_a_population_is_separated_from_the_noise_of_its_members(
-    crowd: np.random.Generator,
+    generator: np.random.Generator,
 ) -> None:
-    true = crowd.normal(0.3, 0.05, size=20_000)
-    noise = crowd.uniform(0.02, 0.1, size=20_000)
-    centre, spread = empirical_prior(true + crowd.normal(size=20_000) * noise, noise**2)
+    true = generator.normal(0.3, 0.05, size=20_000)
+    noise = generator.uniform(0.02, 0.1, size=20_000)
+    centre, spread = empirical_prior(true + generator.normal(size=20_000) * noise, noise**2)
     assert centre == pytest.approx(0.3, abs=0.003)
     assert spread**0.5 == pytest.approx(0.05, rel=0.1)
 

@@ -13,9 +13,11 @@ from discreet.learners.base import Learner
 from discreet.learners.registry import learner_named, register
 from poll import Poll
 
+PRIVACY = Privacy(1.0, 1e-6)
+
 
 def made(**settings: Any) -> Poll:
-    usual = {"options": 3, "horizon": 12, "privacy": Privacy(1.0, 1e-6), "block": 4}
+    usual: dict[str, Any] = {"options": 3, "horizon": 12, "privacy": PRIVACY, "block": 4}
     return Poll(**(usual | settings))
 
 

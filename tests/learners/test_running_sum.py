@@ -23,14 +23,14 @@ def prefixes_of(sums: RunningSum) -> Prefixes:
 @pytest.mark.parametrize(
     ("method", "privacy"),
     [
-        *product(["honaker", "toeplitz", "fresh", "auto"], [Privacy(1e4, 1e-6)]),
-        *product(["honaker", "fresh", "auto"], [Privacy(1e4)]),
+        *product(["honaker", "toeplitz", "disjoint", "auto"], [Privacy(1e4, 1e-6)]),
+        *product(["honaker", "disjoint", "auto"], [Privacy(1e4)]),
     ],
 )
 def test_a_running_sum_with_hardly_any_noise_is_the_sum(
-    method: str, privacy: Privacy, crowd: np.random.Generator
+    method: str, privacy: Privacy, generator: np.random.Generator
 ) -> None:
-    people = crowd.uniform(-0.5, 0.5, size=(20, 2))
+    people = generator.uniform(-0.5, 0.5, size=(20, 2))
     sums = forced(RunningSum, method, 2, 20, privacy, bound=1.0, seed=3)
     published = np.array([sums.add(person) for person in people])
     assert np.abs(published - people.cumsum(axis=0)).max() < 0.3
@@ -47,7 +47,7 @@ def test_blocks_release_less_often_and_with_less_noise() -> None:
     assert seldom.standard_deviation < 0.8 * often.standard_deviation
 
 
-@pytest.mark.parametrize("method", ["auto", "honaker", "fresh"])
+@pytest.mark.parametrize("method", ["auto", "honaker", "disjoint"])
 @pytest.mark.parametrize(
     "privacy", [Privacy(1e3, 1e-6), Privacy(1e3), Privacy(1e3, 1e-6, contributions=2)]
 )
@@ -67,7 +67,7 @@ def test_without_a_horizon_the_sum_goes_on_and_nobody_pays_twice(
 def test_people_of_different_segments_are_different_cohorts() -> None:
     tree, disjoint = (
         prefixes_of(forced(RunningSum, method, 1, None, USUAL, bound=1.0))
-        for method in ("honaker", "fresh")
+        for method in ("honaker", "disjoint")
     )
     ends = [0, FIRST_SEGMENT - 1, FIRST_SEGMENT, 3 * FIRST_SEGMENT - 1, 3 * FIRST_SEGMENT]
     begins = [0, 0, FIRST_SEGMENT, FIRST_SEGMENT, 3 * FIRST_SEGMENT]
@@ -80,7 +80,7 @@ def test_people_of_different_segments_are_different_cohorts() -> None:
 def test_few_releases_of_few_numbers_are_paid_by_disjoint_blocks() -> None:
     """At δ > 0 in the pure measure: each person is in one block, and the noise is far smaller."""
     sums = RunningSum(1, 1000, USUAL, bound=1.0, nonnegative=True, block=200)
-    assert sums.facts["method"] == "fresh"
+    assert sums.facts["method"] == "disjoint"
     assert sums.guarantee.total.pure == pytest.approx(1.0, rel=1e-3)
     assert sums.guarantee.total.everyone.amount == 0
     toeplitz = forced(

@@ -33,7 +33,7 @@ def steps_of(plan: Plan) -> Callable[[int], Step | None]:
     return plan.steps
 
 
-@pytest.mark.parametrize("method", ["honaker", "toeplitz", "fresh"])
+@pytest.mark.parametrize("method", ["honaker", "toeplitz", "disjoint"])
 def test_totals_are_in_the_units_of_peoples_numbers(method: str) -> None:
     """With the same random bits, totals with and without people differ by the people."""
     running = total(method)
@@ -60,7 +60,7 @@ def test_totals_are_in_the_units_of_peoples_numbers(method: str) -> None:
 
 def test_the_plan_is_that_of_the_mechanism_and_states_the_cost_of_a_person() -> None:
     shared = total("toeplitz").plan({"expert": "sum"})
-    apart = total("fresh").plan({})
+    apart = total("disjoint").plan({})
     steps = [steps_of(shared)(index) for index in range(5)]
     assert steps[4] is None
     assert all(step is not None and step.cohort is None and step.rounds == 10 for step in steps[:4])

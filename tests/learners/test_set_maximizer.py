@@ -169,7 +169,7 @@ def test_the_fused_kernel_adds_the_gains_that_plain_code_adds(slots: int, seed: 
 def test_a_pure_guarantee_leaves_most_of_the_value_with_the_sum() -> None:
     world = World.drawn(10_000, seed=3)
     learner = SetMaximizer(100, 5, 10_000, PURE, seed=1)
-    assert learner.facts["method"] == "sum"
+    assert learner.facts["method"] == "gain-sum"
     assert world.share(run_display(learner, world, seed=3).value, 5) > 0.5
 
 
@@ -253,12 +253,12 @@ PARTIAL = [
 
 @pytest.mark.parametrize("more", [*FEW, *PARTIAL], ids=lambda more: " ".join(more.values()))
 def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavailable(
-    more: dict[str, Any], crowd: np.random.Generator
+    more: dict[str, Any], generator: np.random.Generator
 ) -> None:
     """Blocks before and after the first release have one mask per round, or one for all."""
     learner = SetMaximizer(7, 3, 3000, USUAL, seed=1, **more)
-    people = crowd.random((3000, 7)) * 0.5
-    masks = crowd.random((3000, 7)) < crowd.choice([0.3, 0.7], size=(3000, 1))
+    people = generator.random((3000, 7)) * 0.5
+    masks = generator.random((3000, 7)) < generator.choice([0.3, 0.7], size=(3000, 1))
     masks[~masks.any(axis=1), 2] = True
     position = 0
     while position < 3000:
@@ -285,10 +285,12 @@ def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavail
 
 
 @pytest.mark.parametrize("more", PARTIAL, ids=lambda more: " ".join(more.values()))
-def test_only_shown_items_count_as_seen(more: dict[str, Any], crowd: np.random.Generator) -> None:
+def test_only_shown_items_count_as_seen(
+    more: dict[str, Any], generator: np.random.Generator
+) -> None:
     """An item that is never available has no views, and no cell in the posterior."""
     learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, explore=0.5, **more)
-    masks = crowd.random((4000, 6)) < 0.8
+    masks = generator.random((4000, 6)) < 0.8
     masks[:, 4] = False
     masks[:, 0] = True
     visited(learner, np.full((4000, 6), 0.5), masks)
@@ -300,11 +302,13 @@ def test_only_shown_items_count_as_seen(more: dict[str, Any], crowd: np.random.G
 
 
 @pytest.mark.parametrize("more", [*FEW[:1], *PARTIAL], ids=lambda more: " ".join(more.values()))
-def test_good_items_are_found_under_masks(more: dict[str, Any], crowd: np.random.Generator) -> None:
+def test_good_items_are_found_under_masks(
+    more: dict[str, Any], generator: np.random.Generator
+) -> None:
     """A third of the items is unavailable in each round; the best ones are found all the same."""
     horizon = 6000 if more["feedback"] == "full" else 30_000
     learner = SetMaximizer(6, 2, horizon, USUAL, seed=3, **more)
-    masks = crowd.random((horizon, 6)) < 0.7
+    masks = generator.random((horizon, 6)) < 0.7
     masks[~masks.any(axis=1), 3] = True
     visited(learner, shop(horizon), masks)
     assert 0 in learner.decision["slate"]

@@ -481,10 +481,10 @@ def test_configuration_errors_name_the_setting(wrong: dict[str, Any], message: s
     ],
 )
 def test_coefficients_on_the_boundary_of_the_domain_cause_a_notice(
-    mode: str, domain: Any, wider: Any, remedy: str, crowd: np.random.Generator
+    mode: str, domain: Any, wider: Any, remedy: str, generator: np.random.Generator
 ) -> None:
-    features = crowd.uniform(-0.5, 0.5, size=(8000, 3))
-    targets = features @ [1.2, -0.9, 0.6] + crowd.normal(0, 0.05, size=8000)
+    features = generator.uniform(-0.5, 0.5, size=(8000, 3))
+    targets = features @ [1.2, -0.9, 0.6] + generator.normal(0, 0.05, size=8000)
     notice = f"the coefficients lie on the boundary of the domain: {remedy}"
     for tried, expected in ((domain, notice), (wider, None)):
         learner = made(tried, horizon=8000, mode=mode, feature_bound=1.5, target_bound=2.0, seed=1)
@@ -494,10 +494,10 @@ def test_coefficients_on_the_boundary_of_the_domain_cause_a_notice(
         assert learner.facts.get("boundary") == expected
 
 
-def test_notices_depend_on_released_values_only(crowd: np.random.Generator) -> None:
+def test_notices_depend_on_released_values_only(generator: np.random.Generator) -> None:
     learner = made(horizon=4000, seed=1)
     learner.observe_stream(np.full((3000, 3), 0.5), np.ones(3000))
     before = learner.notices
     more = learner.rounds_until_release
-    learner.observe_many((crowd.uniform(-0.5, 0.5, size=(more, 3)), np.zeros(more)))
+    learner.observe_many((generator.uniform(-0.5, 0.5, size=(more, 3)), np.zeros(more)))
     assert before == learner.notices

@@ -32,11 +32,11 @@ def inside(domain: AnyDomain, generator: np.random.Generator, count: int = 400) 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 def test_corners_and_projections_are_the_best_points_of_the_domain(
-    domain: AnyDomain, crowd: np.random.Generator
+    domain: AnyDomain, generator: np.random.Generator
 ) -> None:
-    points = inside(domain, crowd)
+    points = inside(domain, generator)
     for _ in range(10):
-        vector = crowd.normal(size=4) * crowd.choice([0.1, 1.0, 10.0])
+        vector = generator.normal(size=4) * generator.choice([0.1, 1.0, 10.0])
         corner = domain.corner(vector)
         nearest = domain.project(vector)
         assert corner @ vector <= (points @ vector).min() + 1e-9
@@ -62,13 +62,13 @@ def regulariser(domain: AnyDomain, x: np.ndarray) -> float:
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 def test_the_leader_minimises_the_regularised_total(
-    domain: AnyDomain, crowd: np.random.Generator
+    domain: AnyDomain, generator: np.random.Generator
 ) -> None:
     if isinstance(domain, LpBall) and domain.p == 1:
         pytest.skip("the entropy of a mixture of corners is no function of the point: next test")
-    points = inside(domain, crowd)
+    points = inside(domain, generator)
     for stiffness in (0.3, 3.0, 30.0):
-        vector = crowd.normal(size=4)
+        vector = generator.normal(size=4)
         leader = domain.lead(vector, stiffness)
         assert np.allclose(domain.project(leader), leader, atol=1e-8)
         least = min(vector @ x + stiffness * regulariser(domain, x) for x in points)
@@ -88,18 +88,18 @@ def test_the_entropic_leader_of_the_l1_ball_mixes_corners() -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 def test_the_expected_length_of_noise_is_right(
-    domain: AnyDomain, crowd: np.random.Generator
+    domain: AnyDomain, generator: np.random.Generator
 ) -> None:
-    lengths = [domain.dual_norm(crowd.normal(size=4)) ** 2 for _ in range(4000)]
+    lengths = [domain.dual_norm(generator.normal(size=4)) ** 2 for _ in range(4000)]
     assert np.mean(lengths) <= 1.05 * domain.noise_square <= 3 * np.mean(lengths)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=str)
 def test_the_reach_is_one_on_the_boundary_only(
-    domain: AnyDomain, crowd: np.random.Generator
+    domain: AnyDomain, generator: np.random.Generator
 ) -> None:
     assert domain.reach(domain.start()) == 0.0
-    far = domain.project(crowd.normal(size=4) * 100)
+    far = domain.project(generator.normal(size=4) * 100)
     on_boundary = 0.0 if isinstance(domain, Simplex) else 1.0  # all of a simplex is boundary
     assert domain.reach(far) == pytest.approx(on_boundary)
     assert domain.reach((far + domain.start()) / 2) == pytest.approx(on_boundary / 2)

@@ -65,11 +65,11 @@ def plain_greedy(gains_of: Gains, constraint: Constraint, factors: Floats) -> li
 @every_constraint
 @pytest.mark.parametrize("price", ["density", "quartile"])
 def test_lazy_greedy_chooses_what_plain_greedy_chooses_with_fewer_evaluations(
-    constraint: Constraint, price: Price, crowd: np.random.Generator
+    constraint: Constraint, price: Price, generator: np.random.Generator
 ) -> None:
     factors = constraint.factors(price) if isinstance(constraint, Knapsack) else np.ones(ITEMS)
     for _ in range(4):
-        worths = crowd.integers(0, 5, size=(10, ITEMS)).astype(float)  # exact sums, many ties
+        worths = generator.integers(0, 5, size=(10, ITEMS)).astype(float)  # exact sums, many ties
         lazy = Gains(partial(facilities, worths, np.ones(10)))
         plain = Gains(partial(facilities, worths, np.ones(10)))
 
@@ -84,12 +84,12 @@ def test_lazy_greedy_chooses_what_plain_greedy_chooses_with_fewer_evaluations(
 
 @every_constraint
 def test_swaps_never_lose_value_and_leave_no_swap_that_helps(
-    constraint: Constraint, crowd: np.random.Generator
+    constraint: Constraint, generator: np.random.Generator
 ) -> None:
     improved = 0
     for _ in range(4):
-        worths = crowd.random((15, ITEMS)) ** 3
-        weights = crowd.random(15)
+        worths = generator.random((15, ITEMS)) ** 3
+        weights = generator.random(15)
         value = partial(facilities, worths, weights)
         start = constraint.best(-worths.sum(axis=0)) or [0]  # a bad one
 
@@ -111,11 +111,11 @@ def test_swaps_never_lose_value_and_leave_no_swap_that_helps(
     assert improved
 
 
-def test_the_choice_is_nearly_the_best_of_all_sets(crowd: np.random.Generator) -> None:
+def test_the_choice_is_nearly_the_best_of_all_sets(generator: np.random.Generator) -> None:
     sets = list(chain.from_iterable(combinations(range(ITEMS), size) for size in range(6)))
     for constraint in CONSTRAINTS:
-        worths = crowd.random((15, ITEMS)) ** 3
-        weights = crowd.random(15)
+        worths = generator.random((15, ITEMS)) ** 3
+        weights = generator.random(15)
         feasible = [chosen for chosen in sets if constraint.contains(chosen)]
         best = max(facilities(worths, weights, chosen) for chosen in feasible)
         chosen = choose_facilities(worths, weights, constraint)

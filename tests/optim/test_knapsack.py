@@ -67,11 +67,11 @@ def test_exactly_the_sets_that_fit_the_budgets_may_be_chosen(bag: Knapsack) -> N
 
 @every_bag
 def test_the_best_set_is_worth_at_least_its_stated_share(
-    bag: Knapsack, crowd: np.random.Generator
+    bag: Knapsack, generator: np.random.Generator
 ) -> None:
     shares = []
     for _ in range(20):
-        weights = crowd.normal(size=ITEMS) * crowd.choice([0.1, 1.0, 5.0], size=ITEMS)
+        weights = generator.normal(size=ITEMS) * generator.choice([0.1, 1.0, 5.0], size=ITEMS)
         chosen = bag.best(weights)
         largest = max(weights[list(other)].sum() for other in feasible(bag))
         assert bag.contains(chosen)
@@ -83,13 +83,13 @@ def test_the_best_set_is_worth_at_least_its_stated_share(
 
 @every_bag
 def test_the_linear_oracle_solves_the_linear_program(
-    bag: Knapsack, crowd: np.random.Generator
+    bag: Knapsack, generator: np.random.Generator
 ) -> None:
     fits_alone = affordable(bag)
     bounds = [(0, float(fits)) for fits in fits_alone]
     budgets = np.full(len(costs_of(bag)), 0.6)
     for _ in range(5):
-        weights = crowd.normal(size=ITEMS)
+        weights = generator.normal(size=ITEMS)
         vertex = bag.vertex(weights)
         reference = linprog(-weights, costs_of(bag), budgets, bounds=bounds)
         assert bag.is_inside(vertex)
@@ -106,10 +106,10 @@ def test_the_linear_oracle_solves_the_linear_program(
 
 @pytest.mark.parametrize("bag", BAGS[::3], ids=repr)
 def test_projections_are_the_nearest_points_for_one_budget(
-    bag: Knapsack, crowd: np.random.Generator
+    bag: Knapsack, generator: np.random.Generator
 ) -> None:
     for _ in range(6):
-        point = crowd.normal(size=ITEMS) * 2
+        point = generator.normal(size=ITEMS) * 2
         nearest = bag.project(point)
         assert bag.is_inside(nearest)
         reference = minimize(
@@ -124,10 +124,10 @@ def test_projections_are_the_nearest_points_for_one_budget(
         assert nearest == pytest.approx(reference.x, abs=1e-5)
 
 
-def test_a_projection_of_many_items_equals_one_by_bisection(crowd: np.random.Generator) -> None:
-    point = crowd.normal(size=500) * 3
-    costs = crowd.random(500)
-    tops = crowd.random(500)
+def test_a_projection_of_many_items_equals_one_by_bisection(generator: np.random.Generator) -> None:
+    point = generator.normal(size=500) * 3
+    costs = generator.random(500)
+    tops = generator.random(500)
     low, high = 0.0, 1e3
     for _ in range(200):
         price = (low + high) / 2

@@ -133,11 +133,11 @@ def test_extensions_are_the_items_that_may_be_added(matroid: Matroid) -> None:
 
 @every_matroid
 def test_the_best_basis_is_the_best_of_all_bases_also_with_negative_weights(
-    matroid: Matroid, crowd: np.random.Generator
+    matroid: Matroid, generator: np.random.Generator
 ) -> None:
     bases = [list(chosen) for chosen in feasible(matroid) if len(chosen) == matroid.rank]
     for _ in range(10):
-        weights = crowd.normal(size=ITEMS).round(1)
+        weights = generator.normal(size=ITEMS).round(1)
         best = matroid.best(weights)
         assert sorted(best) in bases
         assert weights[best].sum() == pytest.approx(max(weights[basis].sum() for basis in bases))
@@ -149,16 +149,16 @@ def test_the_best_basis_is_the_best_of_all_bases_also_with_negative_weights(
 
 @pytest.mark.parametrize("matroid", MATROIDS[:10], ids=lambda matroid: type(matroid).__name__)
 def test_a_point_is_inside_if_a_mixture_of_bases_covers_it(
-    matroid: Matroid, crowd: np.random.Generator
+    matroid: Matroid, generator: np.random.Generator
 ) -> None:
     bases = np.array(
         [np.isin(np.arange(ITEMS), s) for s in feasible(matroid) if len(s) == matroid.rank]
     )
     seen = set()
     for _ in range(8):
-        mixture = crowd.dirichlet(np.full(len(bases), 0.3)) @ bases
-        assert matroid.is_inside(mixture * crowd.random(ITEMS))
-        point = mixture * crowd.uniform(0.9, 1.2, size=ITEMS)
+        mixture = generator.dirichlet(np.full(len(bases), 0.3)) @ bases
+        assert matroid.is_inside(mixture * generator.random(ITEMS))
+        point = mixture * generator.uniform(0.9, 1.2, size=ITEMS)
         # Shares of bases that add up to 1 and cover the point.
         solved = linprog(
             np.zeros(len(bases)), -1.0 * bases.T, -point, np.ones((1, len(bases))), [1.0]
@@ -183,14 +183,14 @@ GROUPED: list[UniformMatroid | PartitionMatroid] = [
 
 @pytest.mark.parametrize("matroid", GROUPED, ids=repr)
 def test_projections_are_the_nearest_points(
-    matroid: UniformMatroid | PartitionMatroid, crowd: np.random.Generator
+    matroid: UniformMatroid | PartitionMatroid, generator: np.random.Generator
 ) -> None:
     quotas = [
         {"type": "ineq", "fun": lambda x, part=part, quota=quota: quota - x[part].sum()}
         for part, quota in matroid.parts
     ]
     for _ in range(8):
-        point = crowd.normal(size=ITEMS) * crowd.choice([0.5, 2.0])
+        point = generator.normal(size=ITEMS) * generator.choice([0.5, 2.0])
         nearest = matroid.project(point)
         assert matroid.is_inside(nearest)
         reference = minimize(

@@ -20,9 +20,9 @@ def regressions(
 
 
 def test_without_noise_the_coefficients_are_those_of_least_squares(
-    crowd: np.random.Generator,
+    generator: np.random.Generator,
 ) -> None:
-    grams, moments, coefficients = regressions(crowd, slots=3, size=4, people=200)
+    grams, moments, coefficients = regressions(generator, slots=3, size=4, people=200)
     fitted = fit_ridges(grams, moments, gram_noise=0.0, moment_noise=0.0)
     assert np.allclose(fitted.coefficients, coefficients)
     assert np.allclose(fitted.coefficients, np.linalg.solve(grams, moments[..., None])[..., 0])
@@ -39,13 +39,13 @@ def test_directions_that_noise_hides_are_not_scaled_up() -> None:
 
 
 def test_the_ridge_is_about_the_largest_eigenvalue_of_noise_alone(
-    crowd: np.random.Generator,
+    generator: np.random.Generator,
 ) -> None:
     """Otherwise noise would be taken for knowledge, or knowledge thrown away."""
     size, noise = 40, 0.7
-    beside = crowd.normal(size=(30, size, size)) * noise / sqrt(2)
+    beside = generator.normal(size=(30, size, size)) * noise / sqrt(2)
     noisy = np.tril(beside, -1) + np.tril(beside, -1).transpose(0, 2, 1)
-    noisy[:, np.arange(size), np.arange(size)] = crowd.normal(size=(30, size)) * noise
+    noisy[:, np.arange(size), np.arange(size)] = generator.normal(size=(30, size)) * noise
     largest = np.linalg.eigvalsh(noisy).max(axis=1).mean()
     least = noise * sqrt(2 * size)
     assert 0.85 < largest / least < 1.05
@@ -61,8 +61,8 @@ def test_without_moments_all_coefficients_are_zero() -> None:
     assert np.isfinite(fitted.covariances).all()
 
 
-def test_slots_are_fitted_separately(crowd: np.random.Generator) -> None:
-    grams, moments, _ = regressions(crowd, slots=4, size=3, people=50)
+def test_slots_are_fitted_separately(generator: np.random.Generator) -> None:
+    grams, moments, _ = regressions(generator, slots=4, size=3, people=50)
     noise = {"gram_noise": 1.5, "moment_noise": 0.8}
     together = fit_ridges(grams, moments, **noise)
     for slot in range(4):
@@ -76,15 +76,15 @@ def test_slots_are_fitted_separately(crowd: np.random.Generator) -> None:
     [(0.0, 3.0, 0.0), (0.0, 0.0, 0.5), (0.0, 2.0, 1.0)],
 )
 def test_covariances_include_the_noise_of_moments_and_rewards(
-    gram_noise: float, moment_noise: float, reward_noise: float, crowd: np.random.Generator
+    gram_noise: float, moment_noise: float, reward_noise: float, generator: np.random.Generator
 ) -> None:
     """By 4000 repetitions the entries of a covariance are known to about 2 %."""
-    grams, moments, coefficients = regressions(crowd, slots=1, size=3, people=100)
+    grams, moments, coefficients = regressions(generator, slots=1, size=3, people=100)
     root = np.linalg.cholesky(grams[0])
     errors = []
     for _ in range(4000):
-        of_rewards = reward_noise * root @ crowd.normal(size=3)
-        noisy = moments[0] + moment_noise * crowd.normal(size=3) + of_rewards
+        of_rewards = reward_noise * root @ generator.normal(size=3)
+        noisy = moments[0] + moment_noise * generator.normal(size=3) + of_rewards
         errors.append(np.linalg.solve(grams[0], noisy) - coefficients[0])
     stated = fit_ridges(
         grams, moments, gram_noise=gram_noise, moment_noise=moment_noise, reward_noise=reward_noise
@@ -95,15 +95,15 @@ def test_covariances_include_the_noise_of_moments_and_rewards(
 
 
 def test_covariances_include_the_noise_of_second_moments(
-    crowd: np.random.Generator,
+    generator: np.random.Generator,
 ) -> None:
     """The variance along θ is twice the variance across it."""
     gram, noise = np.eye(3) * 200.0, 2.0
     coefficients = np.array([3.0, 0.0, 0.0])
     errors = []
     for _ in range(4000):
-        beside = np.tril(crowd.normal(size=(3, 3)) * noise / sqrt(2), -1)
-        noisy = gram + beside + beside.T + np.diag(crowd.normal(size=3) * noise)
+        beside = np.tril(generator.normal(size=(3, 3)) * noise / sqrt(2), -1)
+        noisy = gram + beside + beside.T + np.diag(generator.normal(size=3) * noise)
         errors.append(np.linalg.solve(noisy, gram @ coefficients) - coefficients)
     stated = fit_ridges(
         gram[None], (gram @ coefficients)[None], gram_noise=noise, moment_noise=0.0, reward_noise=0

@@ -109,12 +109,12 @@ SWAPPED: list[Matroid] = [
 
 @pytest.mark.parametrize("matroid", SWAPPED, ids=lambda matroid: type(matroid).__name__)
 def test_swap_rounding_draws_bases_with_exactly_the_given_marginals(
-    matroid: Matroid, crowd: np.random.Generator
+    matroid: Matroid, generator: np.random.Generator
 ) -> None:
-    chances = crowd.random((4, 5))
+    chances = generator.random((4, 5))
     for _ in range(5):
-        bases = [matroid.best(crowd.normal(size=5)) for _ in range(3)]
-        weights = crowd.dirichlet(np.ones(3)).tolist()
+        bases = [matroid.best(generator.normal(size=5)) for _ in range(3)]
+        weights = generator.dirichlet(np.ones(3)).tolist()
         point = np.zeros(5)
         for basis, weight in zip(bases, weights, strict=True):
             point[basis] += weight
@@ -168,7 +168,7 @@ POINTS: list[tuple[UniformMatroid | PartitionMatroid, Floats]] = [
 
 @pytest.mark.parametrize(("matroid", "point"), POINTS)
 def test_rounding_preserves_marginals_and_the_number_of_items_per_group(
-    matroid: UniformMatroid | PartitionMatroid, point: Floats, crowd: np.random.Generator
+    matroid: UniformMatroid | PartitionMatroid, point: Floats, generator: np.random.Generator
 ) -> None:
     drawn = law(partial(rounded_point, matroid, point))
     assert marginals(drawn, 5) == pytest.approx(point)
@@ -178,7 +178,7 @@ def test_rounding_preserves_marginals_and_the_number_of_items_per_group(
             count = len({*part.tolist()} & {*chosen})
             expected = point[part].sum()
             assert np.floor(expected + 1e-9) <= count <= np.ceil(expected - 1e-9)
-    chances = crowd.random((4, 5))
+    chances = generator.random((4, 5))
     assert expected_clicks(drawn, chances) >= independent_clicks(point, chances) - 1e-12
 
 
@@ -198,12 +198,12 @@ POINTS_OF_OTHERS: list[tuple[Matroid, Floats]] = [
 
 @pytest.mark.parametrize(("matroid", "point"), POINTS_OF_OTHERS)
 def test_rounding_preserves_marginals_and_is_feasible_in_every_matroid(
-    matroid: Matroid, point: Floats, crowd: np.random.Generator
+    matroid: Matroid, point: Floats, generator: np.random.Generator
 ) -> None:
     drawn = law(partial(rounded_point, matroid, point))
     assert marginals(drawn, len(point)) == pytest.approx(point)
     assert all(matroid.contains(chosen) for chosen in drawn)
-    chances = crowd.random((4, len(point)))
+    chances = generator.random((4, len(point)))
     assert expected_clicks(drawn, chances) >= independent_clicks(point, chances) - 1e-9
 
 
@@ -229,11 +229,11 @@ BAGS = {
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_knapsack_rounding_fits_and_loses_fewer_items_than_there_are_budgets(
-    rows: int, crowd: np.random.Generator
+    rows: int, generator: np.random.Generator
 ) -> None:
     bag = BAGS[rows]
     for _ in range(6):
-        point = np.mean([bag.vertex(crowd.random(5)) for _ in range(4)], axis=0)
+        point = np.mean([bag.vertex(generator.random(5)) for _ in range(4)], axis=0)
         drawn = law(partial(rounded_knapsack, bag, point))
         assert all(bag.contains(chosen) for chosen in drawn)
         shares = marginals(drawn, 5)
@@ -243,12 +243,12 @@ def test_knapsack_rounding_fits_and_loses_fewer_items_than_there_are_budgets(
 
 
 def test_knapsack_rounding_loses_nothing_with_room_for_the_largest_item(
-    crowd: np.random.Generator,
+    generator: np.random.Generator,
 ) -> None:
     bag = BAGS[1]
-    chances = crowd.random((4, 5))
+    chances = generator.random((4, 5))
     for _ in range(6):
-        point = np.mean([bag.vertex(crowd.random(5)) for _ in range(4)], axis=0) * 0.3
+        point = np.mean([bag.vertex(generator.random(5)) for _ in range(4)], axis=0) * 0.3
         drawn = law(partial(rounded_knapsack, bag, point))
         assert marginals(drawn, 5) == pytest.approx(point)
         assert expected_clicks(drawn, chances) >= independent_clicks(point, chances) - 1e-12

@@ -150,8 +150,8 @@ def test_people_inside_the_bound_are_only_rounded(row: np.ndarray) -> None:
     assert np.array_equal(whole, np.floor(row[0] * 2**20 + 0.5).astype(np.int64))
 
 
-def test_people_outside_the_bound_keep_their_direction(crowd: np.random.Generator) -> None:
-    direction = crowd.normal(size=30)
+def test_people_outside_the_bound_keep_their_direction(generator: np.random.Generator) -> None:
+    direction = generator.normal(size=30)
     whole = row_of(Rows((30,), length=5.0, levels=2**20), direction * 1e200)
     assert np.linalg.norm(whole) == pytest.approx(2**20, rel=1e-4)
     assert np.allclose(
@@ -357,12 +357,12 @@ def test_one_held_row_moves_every_total_by_no_more_than_stated(norm: float, of_r
 
 
 def test_totals_do_not_depend_on_the_chunks_they_are_added_in(
-    crowd: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+    generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = HeldRows((50, 4))
     onto = Rows((4,), norm=1, levels=1000)
     people = held.empty()
-    held.add(people, np.arange(50), crowd.random((50, 4)))
+    held.add(people, np.arange(50), generator.random((50, 4)))
     whole = held.total(people, lambda rows: rows**2, onto).values
     monkeypatch.setattr("discreet.release.aggregators.partitions.CHUNK", 7)
     assert np.array_equal(held.total(people, lambda rows: rows**2, onto).values, whole)

@@ -100,13 +100,13 @@ def test_people_without_a_slot_add_nothing() -> None:
             ChosenRows(shape)  # type: ignore[arg-type]
 
 
-def test_people_on_many_machines_equal_people_on_one(crowd: np.random.Generator) -> None:
+def test_people_on_many_machines_equal_people_on_one(generator: np.random.Generator) -> None:
     chosen = ChosenRows((3, 4), 1000)
-    rows = crowd.normal(size=(40, 4))
-    slots = crowd.integers(-1, 4, size=40)
-    rows[crowd.random((40, 4)) < 0.1] = nan
+    rows = generator.normal(size=(40, 4))
+    slots = generator.integers(-1, 4, size=40)
+    rows[generator.random((40, 4)) < 0.1] = nan
     merged = chosen.empty()
-    for part in np.array_split(crowd.permutation(40), 5):
+    for part in np.array_split(generator.permutation(40), 5):
         people = chosen.empty()
         chosen.add(people, rows[part], slots[part])
         merged = chosen.merge(people, merged)
@@ -117,7 +117,7 @@ def test_people_on_many_machines_equal_people_on_one(crowd: np.random.Generator)
     assert np.array_equal(merged.values, expected)
 
 
-def test_magnitudes_move_no_farther_than_sums(crowd: np.random.Generator) -> None:
+def test_magnitudes_move_no_farther_than_sums(generator: np.random.Generator) -> None:
     """Other people move the sums to either side of zero."""
     chosen = ChosenRows((2, 2), 2)
     people = [
@@ -126,7 +126,7 @@ def test_magnitudes_move_no_farther_than_sums(crowd: np.random.Generator) -> Non
         for slot in (-1, 0, 1)
     ]
     for _ in range(20):
-        others = crowd.integers(-3, 4, size=(2, 2))
+        others = generator.integers(-3, 4, size=(2, 2))
         tables = [chosen.magnitudes(chosen.holding(others + person)) for person in people]
         assert all(table.aggregator == chosen for table in tables)
         assert all(
@@ -136,11 +136,11 @@ def test_magnitudes_move_no_farther_than_sums(crowd: np.random.Generator) -> Non
         assert_stated(chosen, changes_of([table.values for table in tables]))
 
 
-def test_picked_columns_move_less_far(crowd: np.random.Generator) -> None:
+def test_picked_columns_move_less_far(generator: np.random.Generator) -> None:
     chosen = ChosenRows((2, 4), 3)
     people = [alone(chosen, row, slot) for row in product([-1, 1], repeat=4) for slot in (-1, 0, 1)]
     for _ in range(5):
-        columns = np.array([crowd.permutation(4)[:2] for _ in range(2)])
+        columns = np.array([generator.permutation(4)[:2] for _ in range(2)])
         tables = [chosen.picked(chosen.holding(person), columns) for person in people]
         fewer = tables[0].aggregator
         assert fewer == ChosenRows((2, 2), 3)
@@ -377,12 +377,14 @@ def weights_of(selection: Selection, scores: list[int]) -> list[int]:
     return [(int(top) << 64) + int(bottom) for top, bottom in zip(high, low, strict=True)]
 
 
-def test_the_exponential_is_four_times_as_good_above_the_floor(crowd: np.random.Generator) -> None:
+def test_the_exponential_is_four_times_as_good_above_the_floor(
+    generator: np.random.Generator,
+) -> None:
     """Theorem 3 of docs/guarantees/selection.md relies on it; on the floor weights are exact."""
     last = int(60 * log(2) * 2**57)
     around = [int(kernels.LN2) * times + off for times in (1, 30, 60) for off in (-1, 0, 1)]
     with mpmath.workprec(200):
-        for units in [0, 1, 2**50 - 1, last, *around, *crowd.integers(0, last, 3000).tolist()]:
+        for units in [0, 1, 2**50 - 1, last, *around, *generator.integers(0, last, 3000).tolist()]:
             mantissa, halvings = kernels.exponential(np.uint64(units))
             computed = mpmath.mpf(int(mantissa)) * mpmath.mpf(2) ** (-62 - int(halvings))
             assert abs(computed / mpmath.exp(-mpmath.mpf(units) / 2**57) - 1) <= 2.0**-51

@@ -171,12 +171,12 @@ def climbed(aggregator: Product, size: int, generator: np.random.Generator, trie
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_search_for_people_far_apart_stays_within_the_bound(
-    kind: str, crowd: np.random.Generator
+    kind: str, generator: np.random.Generator
 ) -> None:
     for size in (1, 2, 4):
         least = least_levels(kind, size)
         for levels in (least, least + 1, 3 * least, 1000, 2**24):
-            climbed(MAKERS[kind](size, levels), size, crowd, tries=250)
+            climbed(MAKERS[kind](size, levels), size, generator, tries=250)
 
 
 @pytest.mark.parametrize("levels", [2**16, 2**24, 2**30])
@@ -210,14 +210,14 @@ def test_the_stated_distances_are_attained(levels: int, size: int) -> None:
 
 @pytest.mark.parametrize("levels", [2**24, 2**30])
 def test_a_thousand_numbers_leave_room_for_floating_point(
-    levels: int, crowd: np.random.Generator
+    levels: int, generator: np.random.Generator
 ) -> None:
     """Rows with the largest errors of their squares: many equal numbers, lengths close to 1."""
     for kind, size in (("spread", 4000), ("gram", 70), ("moments", 70)):
         aggregator = MAKERS[kind](size, levels)
         equal = np.full(size, 1 / sqrt(size))
         rows = [equal * (1 + shift) for shift in (-1e-13, 0.0, 2e-16, 1e-13, 1.0, 1e100)]
-        rows += list(crowd.normal(size=(4, size)))
+        rows += list(generator.normal(size=(4, size)))
         sums = [alone(aggregator, row) for row in rows]
         sums += [alone(aggregator, -row) for row in rows]
         if kind == "moments":
@@ -304,12 +304,14 @@ def test_rewards_are_clipped_and_scaled_with_their_contexts() -> None:
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_many_people_are_the_sum_of_single_ones(kind: str, crowd: np.random.Generator) -> None:
+def test_many_people_are_the_sum_of_single_ones(kind: str, generator: np.random.Generator) -> None:
     aggregator = MAKERS[kind](3, 2**20)
-    rows = crowd.normal(size=(40, 3)) * crowd.choice([1e-200, 0.1, 1.0, 1e200], size=(40, 1))
-    rows[crowd.random((40, 3)) < 0.05] = nan
-    rewards = crowd.normal(size=40)
-    slots = crowd.integers(-2, 4, size=40)
+    rows = generator.normal(size=(40, 3)) * generator.choice(
+        [1e-200, 0.1, 1.0, 1e200], size=(40, 1)
+    )
+    rows[generator.random((40, 3)) < 0.05] = nan
+    rewards = generator.normal(size=40)
+    slots = generator.integers(-2, 4, size=40)
     together = aggregator.empty()
     more = (rewards, slots) if kind == "moments" else ()
     aggregator.add(together, rows, *more)
@@ -360,11 +362,13 @@ def test_people_far_outside_the_bound_keep_their_direction(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_people_on_many_machines_equal_people_on_one(kind: str, crowd: np.random.Generator) -> None:
+def test_people_on_many_machines_equal_people_on_one(
+    kind: str, generator: np.random.Generator
+) -> None:
     aggregator = MAKERS[kind](4, 777)
-    rows = crowd.normal(size=(30, 4))
-    rewards = crowd.normal(size=30)
-    slots = crowd.integers(0, 2, size=30)
+    rows = generator.normal(size=(30, 4))
+    rewards = generator.normal(size=30)
+    slots = generator.integers(0, 2, size=30)
 
     def of(some: np.ndarray) -> Aggregate:
         sums: Aggregate = aggregator.empty()
@@ -372,7 +376,7 @@ def test_people_on_many_machines_equal_people_on_one(kind: str, crowd: np.random
         aggregator.add(sums, rows[some], *more)
         return sums
 
-    order = crowd.permutation(30)
+    order = generator.permutation(30)
     merged = aggregator.merge(of(order[:11]), aggregator.merge(of(order[11:12]), of(order[12:])))
     assert np.array_equal(merged.values, of(np.arange(30)).values)
     with pytest.raises(ConfigError, match="only aggregates of the same"):
@@ -394,10 +398,10 @@ def test_packed_matrices_are_unpacked_exactly(size: int, seed: int) -> None:
     assert np.allclose((packed**2).sum(axis=1), (matrices**2).sum(axis=(1, 2)))
 
 
-def test_totals_split_into_the_sums_over_people(crowd: np.random.Generator) -> None:
-    rows = crowd.normal(size=(50, 3)) / 4
-    rewards = crowd.uniform(-1, 1, size=50)
-    slots = crowd.integers(0, 2, size=50)
+def test_totals_split_into_the_sums_over_people(generator: np.random.Generator) -> None:
+    rows = generator.normal(size=(50, 3)) / 4
+    rewards = generator.uniform(-1, 1, size=50)
+    slots = generator.integers(0, 2, size=50)
     rows /= np.maximum(1.0, np.linalg.norm(rows, axis=1))[:, None]
     spread, gram, moments = (make(3, 2**24) for make in MAKERS.values())
     totals = []
@@ -467,7 +471,7 @@ def test_a_running_sum_spends_its_share_of_the_budget(method: str, share: float)
 )
 def test_disjoint_releases_spend_their_share_in_their_own_measure(aggregator: Rows) -> None:
     stream = Stream(aggregator, releases=2)
-    half, whole = (calibrate(USUAL, stream, "fresh", share=share) for share in (0.5, 1.0))
+    half, whole = (calibrate(USUAL, stream, "disjoint", share=share) for share in (0.5, 1.0))
     assert half.has_cohorts
     measure = half.charge(0).measure
     assert measure == whole.charge(0).measure == ("pure" if aggregator.size == 3 else "zcdp")

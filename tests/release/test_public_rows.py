@@ -48,12 +48,12 @@ def test_the_stated_sensitivity_is_attained() -> None:
     assert np.abs(one.values - two.values).sum() == pytest.approx(rows.sensitivity(1), rel=0.005)
 
 
-def test_sums_are_numbers_times_weights(crowd: np.random.Generator) -> None:
+def test_sums_are_numbers_times_weights(generator: np.random.Generator) -> None:
     rows = PublicRows((6,), length=2.0, levels=2**20)
     people = rows.empty()
-    weights_of_people = crowd.uniform(0, 1, size=(500, 2))
-    cells = np.array([crowd.permutation(6)[:2] for _ in range(500)])
-    numbers = crowd.uniform(0, 1, size=500)
+    weights_of_people = generator.uniform(0, 1, size=(500, 2))
+    cells = np.array([generator.permutation(6)[:2] for _ in range(500)])
+    numbers = generator.uniform(0, 1, size=500)
     rows.add(people, cells, weights_of_people, numbers)
     expected = np.zeros(6)
     np.add.at(expected, cells, weights_of_people * numbers[:, None])

@@ -23,11 +23,11 @@ from laws import selection_law as law
 ALPHA = 1e-6
 
 
-def test_the_computed_exponential_is_as_good_as_proven(crowd: np.random.Generator) -> None:
+def test_the_computed_exponential_is_as_good_as_proven(generator: np.random.Generator) -> None:
     with mpmath.workprec(200):
         around = [int(kernels.LN2) * times + off for times in (1, 40, 80) for off in (-1, 0, 1)]
         corners = [0, 1, 2**50 - 1, 2**50, 2**57, 2**63 - 1, *around]
-        for units in [*corners, *crowd.integers(0, 2**63, 20_000, dtype=np.uint64).tolist()]:
+        for units in [*corners, *generator.integers(0, 2**63, 20_000, dtype=np.uint64).tolist()]:
             mantissa, halvings = kernels.exponential(np.uint64(units))
             computed = mpmath.mpf(int(mantissa)) * mpmath.mpf(2) ** (-62 - int(halvings))
             error = abs(computed / mpmath.exp(-mpmath.mpf(units) / 2**57) - 1)

@@ -52,19 +52,19 @@ def prefixes(sums: PrefixSum, people: np.ndarray, noised: Noised) -> np.ndarray:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("length", LENGTHS)
 def test_without_noise_every_prefix_is_right(
-    method: str, length: int, crowd: np.random.Generator
+    method: str, length: int, generator: np.random.Generator
 ) -> None:
     sums = calibrate(USUAL, Stream(Rows((3,)), length), method)
     levels = sums.aggregator.levels
-    people = crowd.integers(-levels, levels, size=(length, 3)) // 2
+    people = generator.integers(-levels, levels, size=(length, 3)) // 2
     # A Toeplitz sum may round each vector by one step.
     tolerance = 3.0 * length if method == "toeplitz" else 0.0
     assert np.abs(prefixes(sums, people, silent) - people.cumsum(axis=0)).max() <= tolerance
 
 
-def test_long_sums_stay_right(crowd: np.random.Generator) -> None:
+def test_long_sums_stay_right(generator: np.random.Generator) -> None:
     sums = calibrate(USUAL, Stream(Rows((2,)), 5000), "toeplitz")
-    people = crowd.integers(0, sums.aggregator.levels, size=(5000, 2))
+    people = generator.integers(0, sums.aggregator.levels, size=(5000, 2))
     off = prefixes(sums, people, silent) - people.cumsum(axis=0)
     assert np.abs(off).max() < 0.01 * sums.variance(5000) ** 0.5
 
@@ -256,12 +256,12 @@ def test_a_neighbour_moves_the_encoded_stream_no_farther_than_calibrated(
     assert sums.noise.charge(moved).amount <= sums.spent(length).amount <= BUDGET.amount
 
 
-def test_the_toeplitz_kernel_is_the_matrix(crowd: np.random.Generator) -> None:
+def test_the_toeplitz_kernel_is_the_matrix(generator: np.random.Generator) -> None:
     """The kernel equals the matrix in floats, up to the bound on rounding errors."""
     length = 400
     sums = ToeplitzSum.calibrate(BUDGET, Stream(Rows((2,)), length))
     matrix = toeplitz_matrix(sums.fixed.used, length)
-    people = crowd.integers(-sums.aggregator.levels, sums.aggregator.levels, size=(length, 2))
+    people = generator.integers(-sums.aggregator.levels, sums.aggregator.levels, size=(length, 2))
     assert np.abs(encoded(sums, people) - matrix @ people).max() <= sums.rounding
 
 

@@ -34,9 +34,9 @@ from runs.logs import BASE, PRIVACY, SHOP, run
 
 
 def test_whole_preferences_are_read_by_the_names_of_items_in_any_order(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
-    tastes = crowd.random((600, 3)) * [0.3, 0.9, 0.6]
+    tastes = generator.random((600, 3)) * [0.3, 0.9, 0.6]
     shop = SetMaximizer(["tea", "milk", "soap"], 2, 600, PRIVACY, seed=1)
     shop.replay(tastes)
     columns = {
@@ -55,14 +55,14 @@ def test_whole_preferences_are_read_by_the_names_of_items_in_any_order(
 @pytest.mark.parametrize("feedback", ["bandit", "clicks"])
 @pytest.mark.parametrize("items", [["tea", "milk", "soap"], [101, 205, 309], 3])
 def test_a_log_of_shown_slates_teaches_as_much_as_showing_them(
-    tmp_path: Path, crowd: np.random.Generator, feedback: Any, items: Any, parquet: bool
+    tmp_path: Path, generator: np.random.Generator, feedback: Any, items: Any, parquet: bool
 ) -> None:
     shop = SetMaximizer(items, 2, 600, PRIVACY, feedback=feedback, stream="iid", seed=1)
     slates = []
     answers: list[Any] = []
     for _ in range(600):
         slate = np.asarray(shop.act()).tolist()
-        wanted = [item for item in slate if crowd.random() < 0.5]
+        wanted = [item for item in slate if generator.random() < 0.5]
         clicked = wanted[0] if wanted else None
         answer = float(len(wanted) > 0) if feedback == "bandit" else clicked
         shop.observe(answer)
@@ -104,13 +104,13 @@ def test_a_row_with_another_slate_than_the_decided_one_adds_nothing(tmp_path: Pa
 
 
 def test_costs_of_chosen_sets_are_read_in_any_order(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
     site = SetMinimizer(["a", "b", "c"], 600, PRIVACY, feedback="bandit", seed=1)
     lines = []
     for _ in range(600):
         chosen = site.act()
-        cost = float(crowd.random() - 0.8 * ("b" in chosen))
+        cost = float(generator.random() - 0.8 * ("b" in chosen))
         site.observe(cost)
         lines.append((" ".join(reversed(chosen)), cost))
     site.release_if_due()
@@ -129,9 +129,9 @@ def test_costs_of_chosen_sets_are_read_in_any_order(
 
 
 def test_samples_are_read_and_coefficients_named(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
-    features = crowd.uniform(-0.5, 0.5, size=(600, 2))
+    features = generator.uniform(-0.5, 0.5, size=(600, 2))
     targets = features @ [0.6, -0.4]
     model = StreamingLearner(
         LpBall(2, p=1.5), SquaredLoss(), 600, PRIVACY, feature_bound=1.0, target_bound=1.0, seed=1
@@ -163,10 +163,10 @@ def regression_of_the_readme() -> str:
 
 
 def test_the_regression_of_the_readme_learns_and_a_narrow_domain_gives_notice(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
-    features = crowd.uniform(-0.7, 0.7, size=(20_000, 2))
-    targets = 0.3 + features @ [0.5, -0.4] + crowd.normal(0, 0.1, size=20_000)
+    features = generator.uniform(-0.7, 0.7, size=(20_000, 2))
+    targets = 0.3 + features @ [0.5, -0.4] + generator.normal(0, 0.1, size=20_000)
     log = polars.DataFrame({"age": features[:, 0], "income": features[:, 1], "spent": targets})
     settings = "seed = 1\n" + regression_of_the_readme()
     console = Console(record=True, width=200, file=io.StringIO())
@@ -186,9 +186,9 @@ def test_the_regression_of_the_readme_learns_and_a_narrow_domain_gives_notice(
 
 
 def test_coefficients_of_classes_are_named_row_by_row(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
-    features = crowd.uniform(-0.5, 0.5, size=(600, 2))
+    features = generator.uniform(-0.5, 0.5, size=(600, 2))
     settings = f"""
         {BASE}
         learner = "StreamingLearner"
@@ -203,14 +203,16 @@ def test_coefficients_of_classes_are_named_row_by_row(
         kind = "SoftmaxLoss"
         classes = 3
     """
-    kinds = crowd.integers(3, size=600)
+    kinds = generator.integers(3, size=600)
     log = polars.DataFrame({"kind": kinds, "income": features[:, 1], "age": features[:, 0]})
     coefficients = run(tmp_path, settings, log)["coefficients"]
     assert [list(row) for row in coefficients] == [["age", "income"]] * 3
 
 
-def test_experts_and_sums_name_their_columns(tmp_path: Path, crowd: np.random.Generator) -> None:
-    rows = crowd.random((400, 2)) * [0.2, 0.9]
+def test_experts_and_sums_name_their_columns(
+    tmp_path: Path, generator: np.random.Generator
+) -> None:
+    rows = generator.random((400, 2)) * [0.2, 0.9]
     log = polars.DataFrame({"north": rows[:, 0], "note": ["x"] * 400, "south": rows[:, 1]})
     named = 'horizon = 400\ncolumns = ["north", "south"]\n'
     experts = Hedge(2, 400, PRIVACY, seed=1)
@@ -394,10 +396,10 @@ KEYED = SHOP + 'person = "visitor"\nkeyed = true\ncontributions = 3\nblock = 50\
 
 @pytest.mark.parametrize("parquet", [False, True])
 def test_rows_name_their_person_and_a_row_without_one_adds_nothing(
-    tmp_path: Path, crowd: np.random.Generator, parquet: bool
+    tmp_path: Path, generator: np.random.Generator, parquet: bool
 ) -> None:
-    tastes = crowd.random((600, 3))
-    visitors: list[int | None] = crowd.integers(40, size=600).tolist()
+    tastes = generator.random((600, 3))
+    visitors: list[int | None] = generator.integers(40, size=600).tolist()
     visitors[5] = None
     returning = Privacy(1.0, 1e-6, contributions=3, keyed=True)
     shop = SetMaximizer(["tea", "milk", "soap"], 2, 600, returning, block=50, seed=1)

@@ -33,17 +33,17 @@ UNIFORM = 'propensity = "uniform"\n'
 LOGGED = 'propensity = "p"\nleast_propensity = 0.2\n'
 
 
-def patients(crowd: np.random.Generator, *, uniform: bool) -> polars.DataFrame:
+def patients(generator: np.random.Generator, *, uniform: bool) -> polars.DataFrame:
     """A log of another policy: uniform doses, or high ones more often to older patients."""
-    people = crowd.uniform(-1, 1, size=(PATIENTS, 2))
+    people = generator.uniform(-1, 1, size=(PATIENTS, 2))
     chances = np.full(PATIENTS, 0.5) if uniform else 0.5 + 0.3 * people[:, 0]
-    high = crowd.random(PATIENTS) < chances
+    high = generator.random(PATIENTS) < chances
     works = np.where(high, 0.5 + 0.4 * people[:, 0], 0.5 - 0.4 * people[:, 0])
     return polars.DataFrame(
         {
             "weight": people[:, 1],
             "arm": np.where(high, "high", "low"),
-            "reward": (crowd.random(PATIENTS) < works).astype(int),
+            "reward": (generator.random(PATIENTS) < works).astype(int),
             "age": people[:, 0],
             "p": np.where(high, chances, 1 - chances),
         }
@@ -69,9 +69,9 @@ def decisions_in(folder: Path) -> list[str]:
 
 
 def test_uniform_doses_teach_from_the_rows_that_agree_with_the_decision(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
-    log = patients(crowd, uniform=True)
+    log = patients(generator, uniform=True)
     report = run(tmp_path, CLINIC + UNIFORM, log)
     clinic = ContextualBandit(DOSES, FEATURES, PATIENTS, Privacy(8.0, 1e-6), seed=1)
     contexts = log.select(FEATURES).to_numpy()
@@ -91,9 +91,9 @@ def test_uniform_doses_teach_from_the_rows_that_agree_with_the_decision(
 
 
 def test_a_policy_with_preferences_teaches_the_same(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
-    report = run(tmp_path, CLINIC + LOGGED, patients(crowd, uniform=False))
+    report = run(tmp_path, CLINIC + LOGGED, patients(generator, uniform=False))
     weights = report["weights"]
     assert weights["high"]["age"] > 0.2 > -0.2 > weights["low"]["age"]
     assert all(abs(report["offsets"][dose] - 0.5) < 0.12 for dose in DOSES)
@@ -104,10 +104,10 @@ def test_a_policy_with_preferences_teaches_the_same(
 
 @pytest.mark.parametrize("settings", [UNIFORM, LOGGED])
 def test_a_run_that_is_stopped_anywhere_decides_as_if_it_had_not_been(
-    tmp_path: Path, crowd: np.random.Generator, monkeypatch: pytest.MonkeyPatch, settings: str
+    tmp_path: Path, generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch, settings: str
 ) -> None:
     """The run stops in the middle of blocks; rows since the last checkpoint are read again."""
-    log = patients(crowd, uniform=settings == UNIFORM)
+    log = patients(generator, uniform=settings == UNIFORM)
     run(tmp_path / "whole", CLINIC + settings, log)
     monkeypatch.setattr(service, "CHUNK", 97)
     monkeypatch.setattr(service, "CHECKPOINT", 1)
@@ -132,8 +132,10 @@ def test_a_run_that_is_stopped_anywhere_decides_as_if_it_had_not_been(
 # --- files and refusals ---------------------------------------------------------------------------
 
 
-def test_no_file_shows_the_dose_of_a_patient(tmp_path: Path, crowd: np.random.Generator) -> None:
-    report = run(tmp_path, CLINIC + UNIFORM, patients(crowd, uniform=True))
+def test_no_file_shows_the_dose_of_a_patient(
+    tmp_path: Path, generator: np.random.Generator
+) -> None:
+    report = run(tmp_path, CLINIC + UNIFORM, patients(generator, uniform=True))
     lines = [json.loads(line) for line in decisions_in(tmp_path)]
     assert [line["release"] for line in lines] == list(range(report["releases"] + 1))
     for line in lines:
@@ -146,10 +148,15 @@ def test_no_file_shows_the_dose_of_a_patient(tmp_path: Path, crowd: np.random.Ge
 
 
 def test_the_number_of_weights_is_printed_instead_of_weights(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
     paper = StringIO()
-    run(tmp_path, CLINIC + UNIFORM, patients(crowd, uniform=True), Console(file=paper, width=100))
+    run(
+        tmp_path,
+        CLINIC + UNIFORM,
+        patients(generator, uniform=True),
+        Console(file=paper, width=100),
+    )
     first = paper.getvalue().strip().splitlines()[0]
     assert first.endswith("; weights: 2 arms, 2 features with weights")
 
@@ -165,9 +172,9 @@ def test_the_number_of_weights_is_printed_instead_of_weights(
     ],
 )
 def test_a_log_without_propensities_is_refused_before_anything_is_spent(
-    tmp_path: Path, crowd: np.random.Generator, settings: str, message: str
+    tmp_path: Path, generator: np.random.Generator, settings: str, message: str
 ) -> None:
-    log = patients(crowd, uniform=True).head(5)
+    log = patients(generator, uniform=True).head(5)
     with pytest.raises(ConfigError, match=message):
         run(tmp_path, CLINIC + settings, log)
     assert not (tmp_path / "out").exists()
@@ -177,9 +184,9 @@ def test_a_log_without_propensities_is_refused_before_anything_is_spent(
 
 
 def test_a_run_cannot_go_on_with_other_propensities(
-    tmp_path: Path, crowd: np.random.Generator
+    tmp_path: Path, generator: np.random.Generator
 ) -> None:
-    log = patients(crowd, uniform=False)
+    log = patients(generator, uniform=False)
     run(tmp_path, CLINIC + LOGGED, log.head(500))
     with pytest.raises(
         ConfigError, match="reads the columns age, weight, arm, reward, p: go on with those"

@@ -34,10 +34,10 @@ LIKES = np.array([0.05, 0.1, 0.4, 0.3, 0.1])
 
 
 @pytest.fixture
-def shown(crowd: np.random.Generator) -> tuple[Any, Any]:
+def shown(generator: np.random.Generator) -> tuple[Any, Any]:
     """Uniform slates and first clicks; soap and rope are liked most."""
-    slates = np.argsort(crowd.random((4000, 5)), axis=1)[:, :2]
-    hits = crowd.random(slates.shape) < LIKES[slates]
+    slates = np.argsort(generator.random((4000, 5)), axis=1)[:, :2]
+    hits = generator.random(slates.shape) < LIKES[slates]
     clicks = np.where(hits.any(axis=1), slates[np.arange(4000), hits.argmax(axis=1)], -1)
     return slates, clicks
 
@@ -113,7 +113,7 @@ def test_the_same_command_again_reads_no_row_again(tmp_path: Path, shown: tuple[
 
 
 def test_a_run_goes_on_with_its_own_decisions_and_from_python(
-    tmp_path: Path, shown: tuple[Any, Any], crowd: np.random.Generator
+    tmp_path: Path, shown: tuple[Any, Any], generator: np.random.Generator
 ) -> None:
     run(tmp_path, UNIFORM, log_of(shown))
     same = warmed(shown)
@@ -122,7 +122,7 @@ def test_a_run_goes_on_with_its_own_decisions_and_from_python(
     for _ in range(same.rounds_until_release + 20):
         ticket = same.open()
         slate = np.array([NAMES.index(name) for name in ticket.decision])
-        hits = crowd.random(2) < LIKES[slate]
+        hits = generator.random(2) < LIKES[slate]
         clicks.append(int(slate[hits.argmax()]) if hits.any() else -1)
         slates.append(slate)
         same.close(ticket, None if clicks[-1] < 0 else NAMES[clicks[-1]])

@@ -41,8 +41,8 @@ def points() -> Iterator[Scenario]:
     amounts: dict[str, Any] = {"play": "point", "function": ConcaveOfLinear("log", 3.0)}
     one = UniformMatroid(items, 2)
     shapes: list[tuple[str, dict[str, Any]]] = [
-        ("fresh", {"stream": "iid"}),
-        ("slates", {"domain": one}),
+        ("disjoint-sets", {"stream": "iid"}),
+        ("quota-sets", {"domain": one}),
         ("vertex", {}),
         ("euclidean", {"domain": one, **amounts}),
     ]
@@ -58,9 +58,9 @@ def points() -> Iterator[Scenario]:
         yield scenario(mode, "resumed", **shape, resume=True)
         yield scenario(mode, "single", **shape, single=300)
     yield scenario(
-        "slates", "facility location", domain=one, function=Multilinear(FacilityLocation())
+        "quota-sets", "facility location", domain=one, function=Multilinear(FacilityLocation())
     )
-    yield scenario("fresh", "knapsack", stream="iid", domain=prices)
+    yield scenario("disjoint-sets", "knapsack", stream="iid", domain=prices)
     yield scenario("vertex", "bound", bound=0.5)
     yield scenario("vertex", "points of a knapsack", domain=prices, play="point")
     yield scenario("vertex", "budget", domain=prices, function=BudgetAllocation())

@@ -18,9 +18,9 @@ ITEMS, SLOTS = 12, 3
 
 def whole_preferences() -> Iterator[Scenario]:
     """Slates from rows and callables, in all streams."""
-    yield from _preferences_of("sum", "drifting")
-    yield from _preferences_of("fresh", "iid")
-    yield from _preferences_of("experts", "adversarial")
+    yield from _preferences_of("gain-sum", "drifting")
+    yield from _preferences_of("disjoint-greedy", "iid")
+    yield from _preferences_of("ordered-experts", "adversarial")
     events = (
         (400, lambda learner: learner.add_item()),
         (900, lambda learner: learner.retire(1)),
@@ -67,7 +67,7 @@ def _preferences_of(mode: str, stream: str) -> Iterator[Scenario]:
     yield scenario("keyed", privacy=RETURNING, keyed=True, block=200)
     yield scenario("replay", replay=True)
     yield scenario("resumed", resume=True, at_once=210)
-    if mode != "fresh":  # which holds visitors as rows
+    if mode != "disjoint-greedy":  # which holds visitors as rows
         yield scenario("callables", function=SetFunction, block=500, **callables)
 
 

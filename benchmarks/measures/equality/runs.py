@@ -19,7 +19,7 @@ PERSONS = 50
 """How many persons take turns where rounds name theirs: each returns, within blocks and across
 them.
 """
-OTHER_WORDS = {"ordered experts": "experts", "scaled": "whitened", "one-shot": "passes"}
+OTHER_WORDS = {"scaled": "whitened", "one-shot": "passes"}
 """Modes whose facts call them something else."""
 Random = np.random.Generator
 

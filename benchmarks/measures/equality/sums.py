@@ -58,7 +58,7 @@ def sums() -> Iterator[Scenario]:
             **how,
         )
 
-    for mode in ("fresh", "honaker", "toeplitz"):
+    for mode in ("disjoint", "honaker", "toeplitz"):
         keyed: dict[str, Any] = {"mode": mode, "privacy": RETURNING, "keyed": True, "block": 20}
         yield scenario(f"{mode}, usual", mode=mode, block=4)
         yield scenario(f"{mode}, keyed", **keyed)

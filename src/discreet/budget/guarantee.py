@@ -187,8 +187,8 @@ class Guarantee:
             return []
         return [
             "NOT protected: a person's own decision, which follows from what they brought, "
-            "against anyone who sees it. Logs of decisions, and counts of them, are as sensitive as "
-            "what people brought."
+            "against anyone who sees it. Logs of decisions, and counts of them, are as sensitive "
+            "as what people brought."
         ]
 
     def _who(self) -> tuple[str, str]:

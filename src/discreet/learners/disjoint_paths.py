@@ -159,12 +159,12 @@ class DisjointPaths:
         gains = GainPath(block["people"], FamilyChain(self.family), prices, LEVELS)
         return door.select_path(self.paths[door.index], gains, left)
 
-    def plan(self, why: str, facts: Mapping[str, object]) -> Plan:
+    def plan(self, method: str, why: str, facts: Mapping[str, object]) -> Plan:
         """Return the plan: a set after every block, paid by the people of that block alone."""
         paths = self.paths
         releases = self.schedule.releases
         charges = [path.charge for path in paths]
-        usual: dict[str, object] = {"method": "fresh", "why": why, "block": self.schedule.first}
+        usual: dict[str, object] = {"method": method, "why": why, "block": self.schedule.first}
         return Plan.scheduled(
             self.schedule,
             lambda index: charges[index],

@@ -35,8 +35,8 @@ def forced(learner: type[Kind], mode: str, *arguments: Any, **settings: Any) -> 
     Examples
     --------
     >>> from discreet import Privacy, SetMaximizer
-    >>> forced(SetMaximizer, "fresh", 10, 2, 1000, Privacy(1.0)).facts["method"]
-    'fresh'
+    >>> forced(SetMaximizer, "disjoint-greedy", 10, 2, 1000, Privacy(1.0)).facts["method"]
+    'disjoint-greedy'
     """
     kind: Any = learner
     require.one_of("mode", mode, ("auto", *kind.modes))

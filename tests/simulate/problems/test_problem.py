@@ -66,7 +66,7 @@ def test_a_share_is_that_of_the_learners_outcome_with_these_people(
 @pytest.mark.parametrize(
     ("problem", "mode"),
     [
-        (Display(500, USUAL, 12, 3, stream="iid"), "sum"),
+        (Display(500, USUAL, 12, 3, stream="iid"), "gain-sum"),
         (COSTS, "bound"),
         (COEFFICIENTS, "frank-wolfe"),
         (CONTEXTUAL, "screen"),

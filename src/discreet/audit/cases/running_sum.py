@@ -35,9 +35,9 @@ def keyed_cases(budgets: Budgets) -> list[Case]:
     several = budgets.returning
     pure = budgets.returning_pure
     return [
-        _sum("keyed, sum, fresh", several(4), mode="fresh", block=2),
-        _sum("keyed, sum, fresh, more than blocks", several(40), mode="fresh", block=3),
-        _sum("keyed, sum, fresh, pure", pure(2), mode="fresh", block=3),
+        _sum("keyed, sum, disjoint", several(4), mode="disjoint", block=2),
+        _sum("keyed, sum, disjoint, more than blocks", several(40), mode="disjoint", block=3),
+        _sum("keyed, sum, disjoint, pure", pure(2), mode="disjoint", block=3),
         _sum("keyed, sum, toeplitz", several(2), mode="toeplitz", block=2),
         _sum("keyed, sum, honaker", several(3), mode="honaker", block=2),
     ]

@@ -117,9 +117,8 @@ class DisjointSets(PointMode):
 
     @cached_property
     def plan(self) -> Plan:
-        return self.disjoint.plan(
-            "people are alike over time", {"noise_in_people": self.disjoint.noise}
-        )
+        why = "people are alike over time"
+        return self.disjoint.plan("disjoint-sets", why, {"noise_in_people": self.disjoint.noise})
 
     def start(self) -> tuple[Public, State]:
         chosen = self.settings.domain.best(self.first_point())

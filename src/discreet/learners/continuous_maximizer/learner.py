@@ -87,8 +87,8 @@ class ContinuousMaximizer(Learner):
 
     settings_type = ContinuousMaximizerSettings
     modes: ClassVar[Modes] = {
-        "fresh": DisjointSets,  # sets, "iid"
-        "slates": QuotaSets,  # sets of a fixed number of items, "drifting"
+        "disjoint-sets": DisjointSets,  # sets, "iid"
+        "quota-sets": QuotaSets,  # sets of a fixed number of items, "drifting"
         "vertex": Boosted,  # other sets; points of many items if noise is large
         "euclidean": Boosted,  # points of functions of amounts
     }

@@ -98,7 +98,7 @@ class QuotaSets(PointMode):
         family = built_in_family(self.settings.function)
         if family is None or self.settings.play != "set" or not _is_slate(self.settings):
             raise ConfigError(
-                "mode 'slates' is for sets of a UniformMatroid under a built-in family: "
+                "mode 'quota-sets' is for sets of a UniformMatroid under a built-in family: "
                 "leave the mode out"
             )
         return family
@@ -128,7 +128,7 @@ class QuotaSets(PointMode):
         facts = {
             "block": plan.facts["block"],
             "releases": plan.facts["releases"],
-            "method": "slates",
+            "method": "quota-sets",
             "why": "sets under a quota are slates whose order does not matter",
             "noise_in_people": plan.facts["noise_in_visitors"],
         }

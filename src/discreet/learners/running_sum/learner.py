@@ -69,7 +69,7 @@ class RunningSum(Learner):
 
     settings_type = RunningSumSettings
     modes: ClassVar[Modes] = {  # the one with the least noise is taken
-        "fresh": Prefixes,  # every block is noised by itself: few releases
+        "disjoint": Prefixes,  # every block is noised by itself: few releases
         "honaker": Prefixes,  # a binary tree: δ = 0
         "toeplitz": Prefixes,  # a factorisation of the sums: δ > 0
     }

@@ -109,7 +109,9 @@ class DisjointGreedy(SetMode):
     @cached_property
     def plan(self) -> Plan:
         why = "whole preferences of visitors who are alike over time"
-        return self.disjoint.plan(why, {"noise_in_visitors": self.disjoint.noise})
+        return self.disjoint.plan(
+            "disjoint-greedy", why, {"noise_in_visitors": self.disjoint.noise}
+        )
 
     def start(self) -> tuple[SlateState, State]:
         return SlateState(Catalogue.first(self.settings), self.first_slate()), {}

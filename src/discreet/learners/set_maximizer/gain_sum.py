@@ -179,7 +179,7 @@ class GainSum(SetMode):
     @cached_property
     def plan(self) -> Plan:
         facts: dict[str, object] = {
-            "method": "sum",
+            "method": "gain-sum",
             "why": "whole preferences of a stream that may drift",
             "block": self.first_block,
             "releases": self.gains.releases,

@@ -118,10 +118,10 @@ class SetMaximizer(Learner):
 
     settings_type = SetMaximizerSettings
     modes: ClassVar[Modes] = {
-        "sum": GainSum,  # whole preferences, "drifting"
-        "fresh": DisjointGreedy,  # whole preferences, "iid"
-        "experts": OrderedExperts,  # whole preferences, "adversarial"
-        "swap": IncumbentSearch,  # clicks and rewards
+        "gain-sum": GainSum,  # whole preferences, "drifting"
+        "disjoint-greedy": DisjointGreedy,  # whole preferences, "iid"
+        "ordered-experts": OrderedExperts,  # whole preferences, "adversarial"
+        "incumbent-search": IncumbentSearch,  # clicks and rewards
     }
 
     @constructor

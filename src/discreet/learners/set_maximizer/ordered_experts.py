@@ -278,7 +278,7 @@ class OrderedExperts(SetMode):
     @cached_property
     def plan(self) -> Plan:
         facts: dict[str, object] = {
-            "method": "ordered experts",
+            "method": "ordered-experts",
             "why": "each slate is drawn by coins of its own round, so that no stream can predict "
             "it",
             "block": self.gains.people,

@@ -18,7 +18,10 @@ from discreet.learners.item_settings import ItemSettings
 from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 from discreet.limits import MOST_CANDIDATES
 
-FORCED = {False: ("auto", "sum", "fresh", "experts"), True: ("auto", "swap")}
+FORCED = {
+    False: ("auto", "gain-sum", "disjoint-greedy", "ordered-experts"),
+    True: ("auto", "incumbent-search"),
+}
 """Modes that may be chosen, by whether feedback is partial (clicks and rewards)."""
 Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | AnyFunction
 

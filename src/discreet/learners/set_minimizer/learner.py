@@ -107,7 +107,7 @@ class SetMinimizer(Learner):
         "gradients": Gradients,
         # Whole cost functions, with a regularisation for the worst stream, if noise is large:
         "bound": Gradients,
-        "pairs": PairwiseSearch,  # the cost of the chosen set alone
+        "pairwise-search": PairwiseSearch,  # the cost of the chosen set alone
     }
 
     @constructor

@@ -17,7 +17,7 @@ from discreet.functions.sets import (
 from discreet.learners.item_settings import ItemSettings
 from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 
-FORCED = {"full": ("auto", "gradients", "bound"), "bandit": ("auto", "pairs")}
+FORCED = {"full": ("auto", "gradients", "bound"), "bandit": ("auto", "pairwise-search")}
 """The modes of each kind of feedback."""
 MOST_ITEMS = 1000
 """Largest number of items with bandit feedback: releases need memory for its square."""

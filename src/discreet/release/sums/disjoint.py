@@ -31,7 +31,7 @@ class DisjointSum:
 
     calibrated: CalibratedNoise[Aggregator]
 
-    name = "fresh"
+    name = "disjoint"
     has_cohorts = True
 
     @classmethod

@@ -1,7 +1,7 @@
 """The protocol of continual sums, which release noisy prefixes of a stream of aggregates.
 
 The mechanisms are "honaker" (discreet/release/sums/tree.py), "toeplitz"
-(discreet/release/sums/toeplitz.py) and "fresh" (discreet/release/sums/disjoint.py). `calibrate`
+(discreet/release/sums/toeplitz.py) and "disjoint" (discreet/release/sums/disjoint.py). `calibrate`
 returns the one with the least noise for a budget, given the sensitivity that the aggregator states.
 All of them are exact: integers in, integer noise, and floats only after it.
 
@@ -21,7 +21,7 @@ from discreet.errors import ConfigError
 from discreet.release.aggregators.base import Aggregator
 from discreet.release.noise import Noise
 
-METHODS = ("honaker", "toeplitz", "fresh")
+METHODS = ("honaker", "toeplitz", "disjoint")
 """The names of the mechanisms."""
 
 MOST_LEVELS = 2**24
@@ -140,7 +140,7 @@ def calibrate(
         return TreeSum.calibrate(budget, stream)
     if method == "toeplitz":
         return ToeplitzSum.calibrate(budget, stream)
-    if method == "fresh":
+    if method == "disjoint":
         return DisjointSum.calibrate(privacy, stream, share)
     candidates: list[PrefixSum] = [TreeSum.calibrate(budget, stream)]
     if disjoint:

@@ -157,7 +157,7 @@ class IncumbentSearch(SetMode):
         views = block * settings.slots / settings.items
         noise = first.calibrated.standard_deviation
         facts: dict[str, object] = {
-            "method": "swap",
+            "method": "incumbent-search",
             "why": "feedback concerns the shown slate only",
             "block": block,
             "explore": self.schedule.length(TUNED.guess) / settings.rounds,
@@ -170,7 +170,7 @@ class IncumbentSearch(SetMode):
             )
         budget = pure(settings.epsilon / settings.contributions)
         total = paid_by_cohorts(settings.privacy, [budget])
-        constants = ("swap", first.aggregator, UNIT)
+        constants = ("incumbent-search", first.aggregator, UNIT)
         plan = Plan(None, total, settings.rounds, None, facts, constants)
         return planned_with(self.reporting, plan)
 

@@ -84,7 +84,7 @@ class PairwiseSearch(CubeMode):
         screening = self.planner.lengths.screening
         first = costs_release(settings, screening.sets).calibrated
         facts: dict[str, object] = {
-            "method": "pairs",
+            "method": "pairwise-search",
             "why": "visitors report the cost of the chosen set only",
             "block": screening.length,
             "explore": screening.length / settings.rounds,
@@ -99,7 +99,7 @@ class PairwiseSearch(CubeMode):
             )
         budget = pure(settings.epsilon / settings.contributions)
         total = paid_by_cohorts(settings.privacy, [budget])
-        constants = ("pairs", first.aggregator, self.planner.lengths)
+        constants = ("pairwise-search", first.aggregator, self.planner.lengths)
         plan = Plan(None, total, settings.rounds, None, facts, constants)
         return planned_with(self.reporting, plan)
 
