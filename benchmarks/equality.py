@@ -37,7 +37,7 @@ RENAMED = {"living": "active", "coming": "pending"}
 WORDED = ("facts", "notices")
 """Entries whose texts are wording."""
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-REFUSAL = re.compile(r"^'?\w+Error: .*", re.DOTALL)
+REFUSAL = re.compile(r"^['\"]?\w+Error: .*", re.DOTALL)
 
 
 class Recorded(NamedTuple):
