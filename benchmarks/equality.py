@@ -34,10 +34,10 @@ THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_
 
 RENAMED = {"living": "active", "coming": "pending"}
 """Entries of earlier checkouts that have other names now."""
-WORDED = ("facts", "notices")
+WORDED = ("facts", "notices", "chosen")
 """Entries whose texts are wording."""
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-REFUSAL = re.compile(r"^['\"]?\w+Error: .*", re.DOTALL)
+REFUSAL = re.compile(r"^['\"]?(\w+Error|OutOfBounds|HorizonReached): .*", re.DOTALL)
 
 
 class Recorded(NamedTuple):

@@ -231,7 +231,7 @@ def test_the_audit_reaches_the_second_moments_of_stage_1(monkeypatch: pytest.Mon
     """The audit must not miss a stage of few people."""
     honest = Gram.unit_sensitivity
     monkeypatch.setattr(Gram, "unit_sensitivity", lambda gram, norm: honest(gram, norm) / 2)
-    assert _is_caught("arms, evened", pairs=60)
+    assert _is_caught("arms, whitened", pairs=60)
 
 
 # --- 4. one budget, two choices -------------------------------------------------------------------

@@ -26,7 +26,7 @@ def cases(budgets: Budgets) -> list[Case]:
             context_bound=(1.0, 2.0),
             features=2,
         ),
-        _arms("arms, evened", ample, block=5, features=1, horizon=100),
+        _arms("arms, whitened", ample, block=5, features=1, horizon=100),
         _arms("arms, screen", usual, block=2, relevant=1),
         _arms(
             "arms, screen, report",
