@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["VERSIONS", "Preamble", "preamble_of", "version_of"]
-
 
 @dataclass(frozen=True)
 class Preamble:

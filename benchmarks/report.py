@@ -13,8 +13,6 @@ from typing import Any
 
 from discreet import __version__
 
-__all__ = ["circumstances", "write"]
-
 RESULTS = Path(__file__).resolve().parent / "results"
 PEERS = {
     "diffprivlib": "diffprivlib",

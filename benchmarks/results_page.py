@@ -10,8 +10,6 @@ from pathlib import Path
 from pages import arms, costs, display, frame, front, noise, printed, regression, sets_once, ways
 from pages.text import RESULTS, blocks, joined, load, prose
 
-__all__ = ["page"]
-
 PAGE = Path(__file__).resolve().parent / "RESULTS.md"
 README = PAGE.parent.parent / "README.md"
 SECTIONS = (

@@ -4,8 +4,6 @@ from typing import Any
 
 from discreet.audit.report import WEAK_PAIRS, audit_weakened, everything, understated_caught
 
-__all__ = ["audit_pairs_to_catch", "audit_weakened_names"]
-
 
 def audit_weakened_names() -> dict[str, Any]:
     """Return the weakened copies that the audit catches, and those that it misses (none)."""

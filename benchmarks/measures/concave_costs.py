@@ -10,8 +10,6 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 
-__all__ = ["ConcaveWorld"]
-
 
 @dataclass(frozen=True)
 class ConcaveWorld:

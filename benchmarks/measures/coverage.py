@@ -19,8 +19,6 @@ from discreet.arrays import Floats
 from discreet.domains import LpBall
 from discreet.losses import SquaredLoss
 
-__all__ = ["coverage_of_95", "intervals"]
-
 WORLDS = ("plain", "correlated")
 EPSILONS = (0.3, 1.0, 3.0)
 METHODS = {"stream": "auto", "fit": "passes"}

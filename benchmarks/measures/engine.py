@@ -8,8 +8,6 @@ import numpy as np
 
 from discreet import Hedge, Privacy
 
-__all__ = ["answers_one_by_one", "checkpoint_with_many_open"]
-
 ANSWER = [1.0, 0.0, 0.5]
 
 

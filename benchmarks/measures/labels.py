@@ -8,8 +8,6 @@ import numpy as np
 
 from discreet import Privacy, SetMaximizer
 
-__all__ = ["bulk_with_labels_over_without"]
-
 ITEMS, SLOTS, ROUNDS, CHUNK, REPEATS = 100, 5, 10**6, 20_000, 5
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.simulate.problems.display import World, first_clicks
 
-__all__ = ["Log"]
-
 
 @dataclass(frozen=True)
 class Log:

@@ -9,8 +9,6 @@ import numpy as np
 
 from discreet import ContextualBandit, Privacy, SetMaximizer, SetMinimizer
 
-__all__ = ["masked_round_over_plain", "other_masked_rounds_over_plain"]
-
 ROUNDS = 2000
 """Rounds that are timed together."""
 REPEATS = 9

@@ -9,8 +9,6 @@ from discreet import ContextualBandit, Privacy
 from discreet.simulate.problems.contexts import DenseWorld, SparseWorld, World, digits, wine
 from discreet.simulate.problems.contextual import LearnerPolicy, play
 
-__all__ = ["prediction_bias"]
-
 SEEDS = range(8)
 CONTEXTS = 1000
 HORIZONS = (5_000, 20_000)

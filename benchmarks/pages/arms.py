@@ -5,8 +5,6 @@ from typing import Any
 
 from pages.text import blocks, fixed, load, prose, source, table, with_error
 
-__all__ = ["contextual"]
-
 WORLDS = (
     ("sparse, d = 100, Gaussian", "sparse_d100_gaussian"),
     ("sparse, d = 100, 0 or 1", "sparse_d100_bernoulli"),

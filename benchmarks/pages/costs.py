@@ -2,8 +2,6 @@
 
 from pages.text import blocks, fixed, interval, load, prose, source, table, with_error
 
-__all__ = ["minimize"]
-
 SINGLE = (
     ("cuts, drifting", "20, 3·10⁵", "bandit_n20"),
     ("cuts, i.i.d.", "20, 3·10⁵", "bandit_n20_iid"),

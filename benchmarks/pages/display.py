@@ -16,8 +16,6 @@ from pages.text import (
     with_error,
 )
 
-__all__ = ["display", "returning", "warm"]
-
 CASES = (
     ("whole preferences, drifting", 4, "drifting_full_1e4"),
     ("whole preferences, drifting", 5, "drifting_full_1e5"),

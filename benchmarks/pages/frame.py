@@ -5,8 +5,6 @@ from typing import Any
 
 from pages.text import blocks, counted, fixed, load, power, prose, source, table
 
-__all__ = ["frame", "mended", "readability"]
-
 HORIZONS = {"10000": 4, "1000000": 6, "1000000000": 9}
 READ = (
     ("untyped reads of public state in learners", "untyped_reads"),

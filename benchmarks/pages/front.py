@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 
 from pages.text import fixed, load, table
 
-__all__ = ["sentences", "with_figures"]
-
 MARKED = re.compile(r"(<!-- figures: (\w+) -->\n).*?(\n<!-- end of figures -->)", re.DOTALL)
 ZERO = "coefficients of zero"
 RANDOM = "random arms"

@@ -2,8 +2,6 @@
 
 from pages.text import blocks, counted, fixed, load, prose, source, table
 
-__all__ = ["sampler", "sums"]
-
 
 def sampler() -> str:
     """Return the section of exact noise."""

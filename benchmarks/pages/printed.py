@@ -5,8 +5,6 @@ from typing import Any
 
 from pages.text import blocks, counted, fixed, load, prose, source, table
 
-__all__ = ["published"]
-
 PROBLEMS = (
     ("slates", "slates, whole preferences", "FI-DP", "FI-DP"),
     ("rewards", "slates, rewards only", "BanditDP", "BanditDP"),

@@ -5,8 +5,6 @@ from typing import Any
 
 from pages.text import blocks, fixed, load, prose, significant, source, table
 
-__all__ = ["real", "streaming"]
-
 RIVALS = {"p1.5": "noisy_sfw", "pinf": "noisy_sgd"}
 GEOMETRIES = {"p1.5": "1.5", "p2": "2", "pinf": "∞"}
 MODES = {"auto": "default", "passes": "passes", "leader": "leader", "frank-wolfe": "frank-wolfe"}

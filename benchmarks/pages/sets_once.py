@@ -5,8 +5,6 @@ from typing import Any
 
 from pages.text import blocks, fixed, load, prose, source, table, with_error
 
-__all__ = ["selection"]
-
 KINDS = {
     "uniform": "homes, ten sites",
     "partition": "homes, four strips with quotas",

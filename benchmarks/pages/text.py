@@ -8,11 +8,6 @@ from pathlib import Path
 from textwrap import dedent, fill
 from typing import Any
 
-__all__ = [
-    "blocks", "counted", "fixed", "interval", "joined", "load", "power", "prose", "significant",
-    "source", "table", "with_error",
-]  # fmt: skip
-
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WIDTH = 110

@@ -6,8 +6,6 @@ from typing import Any
 
 from pages.text import blocks, fixed, joined, load, prose, significant, source, table, with_error
 
-__all__ = ["adversary", "ways"]
-
 SLATES = "`SetMaximizer`, whole preferences"
 COSTS = "`SetMinimizer`, whole costs"
 POINTS = "`ContinuousMaximizer`, points"

@@ -25,16 +25,6 @@ from discreet.simulate.problems.contexts import World
 from discreet.simulate.problems.contextual import OneByOne, Policy, play
 from rivals.contextual_plain import InBlocks, LinUCB, Uniform, deviations, growing
 
-__all__ = [
-    "RIVALS",
-    "TUNED",
-    "Fliphat",
-    "LinUCB",
-    "PrivateLinUCB",
-    "Uniform",
-    "tuned",
-]
-
 ALPHA = 0.05
 """How often confidence bounds may fail."""
 

@@ -17,8 +17,6 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.simulate.problems.contexts import World
 
-__all__ = ["InBlocks", "LinUCB", "Uniform", "deviations", "growing"]
-
 
 class Uniform:
     """Policy that plays every arm with equal probability and reads nothing: perfectly private."""

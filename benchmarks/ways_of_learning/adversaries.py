@@ -24,8 +24,6 @@ from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.set_minimizer import SetMinimizer
 from discreet.simulate.problems import Display
 
-__all__ = ["against", "microseconds"]
-
 Reaction = Literal["punish", "alternate", "iid"]
 ACTIONS, ITEMS, SLOTS, COSTS = 10, 20, 3, 8
 SHOP_ITEMS, SHOP_SLOTS = 100, 5

@@ -16,8 +16,6 @@ from discreet.simulate.problems.problem import pieces
 from ways_of_learning.mixing import APART, Data, Mixing
 from ways_of_learning.modes import AUTO, in_modes, values
 
-__all__ = ["actions", "contexts"]
-
 ARMS = {"sparse": 3, "dense": 5}
 LEAST_GAIN = 0.01
 CHUNK = 20_000

@@ -16,8 +16,6 @@ from discreet.simulate.problems import Coefficients
 from discreet.simulate.problems.regression import Kind, Regression
 from ways_of_learning.modes import in_modes, values
 
-__all__ = ["MOST", "Classes", "Regressed", "classes", "coefficients", "modes_over", "over"]
-
 MOST = 1.5
 """SubOpt above counts as this."""
 RADIUS = 5.0

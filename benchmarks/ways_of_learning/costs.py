@@ -20,8 +20,6 @@ from discreet.simulate.problems.least_cut import least_cut
 from ways_of_learning.mixing import APART, Data, Mixing
 from ways_of_learning.modes import in_modes, values
 
-__all__ = ["LEAST_GAIN", "ChangingBundles", "Hindsight", "costs", "drawn", "spent"]
-
 LEAST_GAIN = 0.03
 """Per visitor, in units of the bound on costs."""
 MODES = {"full": ("bound",), "bandit": ()}

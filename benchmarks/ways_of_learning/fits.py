@@ -11,8 +11,6 @@ from discreet.errors import ConfigError
 from discreet.estimators import PrivateStreamingRegressor
 from ways_of_learning.coefficients import MOST
 
-__all__ = ["fits"]
-
 FRESH = 10_000
 """How many samples an estimate is judged by."""
 SIGNAL, NOISE = 0.3, 0.1

@@ -14,8 +14,6 @@ from ways_of_learning.points import points
 from ways_of_learning.slates import quotas, slates
 from ways_of_learning.verdicts import Measure
 
-__all__ = ["GROUPS", "MEASURES", "compare"]
-
 GROUPS: dict[str, Callable[..., dict[str, float]]] = {
     "set_maximizer": slates,
     "set_minimizer": costs,

@@ -17,8 +17,6 @@ import numpy as np
 from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
 
-__all__ = ["APART", "DATA", "Data", "Mixing"]
-
 Data = Literal["iid", "drift", "exchange", "alternate"]
 DATA: tuple[Data, ...] = get_args(Data)
 APART = 5000

@@ -8,8 +8,6 @@ from discreet.errors import ConfigError
 from discreet.learners.base import Learner
 from discreet.simulate.problems import Problem
 
-__all__ = ["AUTO", "in_modes", "is_same", "values"]
-
 AUTO = "auto"
 
 

@@ -12,8 +12,6 @@ from discreet.simulate.problems.problem import made
 from discreet.simulate.problems.selection import value_to
 from ways_of_learning.modes import AUTO
 
-__all__ = ["selections", "sums"]
-
 SITES, RANK = 300, 10
 """How many sites or titles there are, and how many are chosen."""
 

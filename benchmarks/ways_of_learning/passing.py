@@ -21,8 +21,6 @@ from ways_of_learning.coefficients import MOST, modes_over, over
 from ways_of_learning.mixing import APART, Data, Mixing
 from ways_of_learning.modes import in_modes, values
 
-__all__ = ["Moments", "best_fixed", "passing"]
-
 LEAST_GAIN = 0.05
 STEPS = 1000
 """How many steps of projected gradient descent find the best coefficients in hindsight."""

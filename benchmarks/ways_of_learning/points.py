@@ -21,8 +21,6 @@ from ways_of_learning.mixing import Data
 from ways_of_learning.modes import in_modes, values
 from ways_of_learning.slates import drawn, of_visitors
 
-__all__ = ["points"]
-
 CHUNK = 20_000
 """How many visitors' rows are held at once."""
 STEPS = 400

@@ -18,8 +18,6 @@ from discreet.simulate.problems.display import World, meetings
 from ways_of_learning.mixing import APART, Data, Mixing
 from ways_of_learning.modes import in_modes, values
 
-__all__ = ["ChangingWorld", "drawn", "of_visitors", "played", "quotas", "slates"]
-
 MODES = {("full", "iid"): ("disjoint-greedy", "gain-sum")}
 """The modes that read a feedback and keep what a stream's word promises, where there are
 several.

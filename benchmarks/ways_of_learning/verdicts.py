@@ -11,8 +11,6 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["CERTAIN", "LEAST_WORLDS", "SUSPECT", "Measure", "Verdict", "mean_and_error", "verdict"]
-
 Measure = Literal["share", "loss", "noise"]
 Values = Sequence[Mapping[str, float]]
 """The value of every way, one mapping per world."""

@@ -9,8 +9,6 @@ from discreet import ContextualBandit, Privacy
 from measures.equality.runs import Scenario
 from measures.equality.tools import HOW, NAN, RETURNING, USUAL, made, some
 
-__all__ = ["arms"]
-
 
 def arms() -> Iterator[Scenario]:
     """Ridge and screening, with masks, reports and arms that come later."""

@@ -11,8 +11,6 @@ from discreet.functions import GraphCut, MinusModular
 from measures.equality.runs import Random, Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, failing, made, some
 
-__all__ = ["costs"]
-
 
 def costs() -> Iterator[Scenario]:
     """Whole costs, and costs of the chosen set alone."""

@@ -16,8 +16,6 @@ from discreet.functions import (
 from measures.equality.runs import Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, made
 
-__all__ = ["points"]
-
 
 def points() -> Iterator[Scenario]:
     """All modes of ContinuousMaximizer."""

@@ -11,8 +11,6 @@ from discreet.functions import FacilityLocation, SetFunction
 from measures.equality.runs import Random, Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, failing, made, some
 
-__all__ = ["whole_preferences"]
-
 ITEMS, SLOTS = 12, 3
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from discreet.learners.registry import load
 from measures.equality.trace import Trace
 
-__all__ = ["Random", "Scenario", "of_case"]
-
 SEED = 1
 PERSONS = 50
 """How many persons take turns where rounds name theirs: each returns, within blocks and across

@@ -11,8 +11,6 @@ from discreet.losses import GeneralisedLinearLoss, HuberLoss, LogisticLoss, Soft
 from measures.equality.runs import Random, Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, made
 
-__all__ = ["samples"]
-
 
 def samples() -> Iterator[Scenario]:
     """All modes and losses of StreamingLearner."""

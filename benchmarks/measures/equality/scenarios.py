@@ -13,8 +13,6 @@ from measures.equality.selections import selections
 from measures.equality.slates import slates
 from measures.equality.sums import experts, sums
 
-__all__ = ["scenarios"]
-
 
 def scenarios() -> list[Any]:
     """Return all runs; no two have the same name."""

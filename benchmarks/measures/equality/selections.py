@@ -21,8 +21,6 @@ from discreet.functions import (
 )
 from measures.equality.trace import Trace
 
-__all__ = ["Selection", "selections"]
-
 ITEMS, PEOPLE = 6, 400
 NAN = float("nan")
 

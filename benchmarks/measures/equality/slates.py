@@ -10,8 +10,6 @@ from discreet import Privacy, SetMaximizer
 from measures.equality.runs import Random, Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, made, some
 
-__all__ = ["slates"]
-
 ITEMS, SLOTS = 12, 3
 
 

@@ -7,8 +7,6 @@ from discreet import Hedge, Privacy, RunningSum
 from measures.equality.runs import Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, made
 
-__all__ = ["experts", "sums"]
-
 
 def experts() -> Iterator[Scenario]:
     """Hedge, with a horizon and without an end."""

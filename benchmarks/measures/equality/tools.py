@@ -7,8 +7,6 @@ from discreet import Privacy
 from discreet.learners.forced import forced
 from measures.equality.runs import Random
 
-__all__ = ["HOW", "NAN", "PURE", "RETURNING", "USUAL", "failing", "made", "some"]
-
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 RETURNING = Privacy(1.0, 1e-6, contributions=3, keyed=True)
 NAN = float("nan")

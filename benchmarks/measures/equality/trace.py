@@ -12,8 +12,6 @@ import numpy as np
 from discreet.errors import DiscreetError
 from discreet.release.door import Door
 
-__all__ = ["Entry", "Trace", "plain", "recorded_doors"]
-
 Entry = tuple[str, str, str]
 """When (the step of the run), what, and its value as text."""
 DRAWS = ("noised", "draw", "coins", "draw_exactly")
