@@ -17,10 +17,10 @@ from rivals.contextual import (
     TUNED,
     TUNING,
     Fliphat,
-    LinUCB,
     PrivateLinUCB,
     tuned,
 )
+from rivals.contextual_plain import LinUCB
 
 ALPHA = 1e-6
 SPARSE = SparseWorld.drawn(20, seed=1)
