@@ -59,10 +59,10 @@ class QuotaView(PointView[Public]):
     def aggregators(self) -> dict[str, Aggregator]:
         return self.slates.aggregators()
 
-    def read(self, batch: Batch) -> Any:
+    def read(self, batch: Batch) -> object:
         return self.slates.read(batch)
 
-    def gather(self, block: Block, answers: Any) -> None:
+    def gather(self, block: Block, answers: object) -> None:
         self.slates.gather(block, answers)
 
     def release(

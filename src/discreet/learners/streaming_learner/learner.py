@@ -116,7 +116,7 @@ class StreamingLearner(Learner):
     def __init__(
         self,
         domain: LpBall | Box | Simplex,
-        loss: Loss | SoftmaxLoss | type[Loss] | Callable[..., Any],
+        loss: Loss | SoftmaxLoss | type[Loss] | Callable[..., object],
         horizon: int,
         privacy: Privacy,
         *,
@@ -188,7 +188,7 @@ class StreamingLearner(Learner):
 
     @guarded
     def observe_stream(
-        self, features: Any, targets: Any, shares: Any = None, *, persons: Any = None
+        self, features: object, targets: object, shares: object = None, *, persons: object = None
     ) -> None:
         """Observe many samples in order, and make every release that falls due on the way.
 

@@ -28,7 +28,7 @@ class StreamingLearnerLogAdapter(LogAdapter):
     row = "sample"
 
     @classmethod
-    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
         features = list_of_columns("features", log["features"])
         if not isinstance(log["target"], str) or log["target"] in features:
             raise ConfigError(

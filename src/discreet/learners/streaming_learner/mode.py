@@ -217,7 +217,7 @@ class CoefficientsView(View[Public], Generic[Public]):
         # A copy: the caller may write into it.
         return np.asarray(repeated(self._decision.copy(), len(rounds)))
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         rows = self.coefficients
         if not self.settings.intercept:
             return {"coefficients": rows.tolist()}
@@ -234,13 +234,13 @@ class CoefficientsView(View[Public], Generic[Public]):
 # --- reading feedback -----------------------------------------------------------------------------
 
 
-def _is_numeric(part: Any) -> bool:
+def _is_numeric(part: object) -> bool:
     """Whether this is one array of numbers, a frame of numbers, or a sparse matrix."""
     part = part.to_numpy() if hasattr(part, "to_numpy") else part
     return hasattr(part, "tocsr") or (isinstance(part, np.ndarray) and part.dtype.kind in "biuf")
 
 
-def _paired(features: Any, targets: Any) -> list[tuple[Any, Any]]:
+def _paired(features: object, targets: object) -> list[tuple[object, object]]:
     """Return one pair (features, target) per round; entries may be of any type."""
     try:
         return list(zip(_one_per_round(features), _one_per_round(targets), strict=True))

@@ -115,7 +115,7 @@ class PairwiseSearch(CubeMode):
     def start(self) -> tuple[object, State]:
         return started_with(self.reporting, self.planner.first, {})
 
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[object]:
         typed = of_flat(Public, public)
         phase = PHASES[type(typed.phase)]
         view = phase(self, typed, index, begin, coins, typed.phase)
