@@ -15,7 +15,12 @@ from poll import Poll
 
 
 def made(**settings: Any) -> Poll:
-    usual = {"options": 3, "horizon": 12, "privacy": Privacy(1.0, 1e-6), "block": 4}
+    usual: dict[str, Any] = {
+        "options": 3,
+        "horizon": 12,
+        "privacy": Privacy(1.0, 1e-6),
+        "block": 4,
+    }
     return Poll(**(usual | settings))
 
 
