@@ -113,7 +113,7 @@ class Settings:
         return plain
 
     @classmethod
-    def from_arguments(cls, privacy: Any, **given: Any) -> Self:
+    def from_arguments(cls, privacy: object, **given: object) -> Self:
         """Return the settings for the arguments of a constructor."""
         if not isinstance(privacy, Privacy):
             raise ConfigError(

@@ -223,7 +223,7 @@ class ContextualMode(Problem, Generic[Published]):
     def blank_request(self) -> Request:
         return Request(np.zeros((1, self.settings.features)))
 
-    def request(self, context: Any, available: Any, count: int, *, one: bool = False) -> Request:
+    def request(self, context: object, available: Any, count: int, *, one: bool = False) -> Request:
         if context is None:
             raise ConfigError(f"this learner needs a context: {self.settings.features} numbers")
         if self.settings.feature_labels is not None:

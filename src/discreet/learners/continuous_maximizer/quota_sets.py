@@ -10,7 +10,6 @@ Runtime     O(rank · n) per person
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from discreet.arrays import Floats
 from discreet.domains import UniformMatroid
@@ -52,7 +51,7 @@ class QuotaView(PointView[Public]):
     problem: "QuotaSets"
 
     @cached_property
-    def slates(self) -> View[Any]:
+    def slates(self) -> View[SlateState]:
         """The view of the slates' mode in this block."""
         return self.problem.slates.view(self.public.slates, self.index, self.begin, self.coins)
 

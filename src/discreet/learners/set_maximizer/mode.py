@@ -75,7 +75,7 @@ class SetMode(Problem):
 
     def plain_slate(
         self, slate: Integers, catalogue: Catalogue, order: Integers
-    ) -> dict[str, list[Label]]:
+    ) -> dict[str, object]:
         """Return the names of a slate, with retired items replaced in this order."""
         if catalogue.gone:
             slate = filled_up(slate[None], catalogue.active, order)[0]

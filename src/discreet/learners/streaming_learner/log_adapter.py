@@ -58,7 +58,7 @@ class StreamingLearnerLogAdapter(LogAdapter):
         numbers = rows.numbers(columns)
         return Samples(numbers[:, :-1], numbers[:, -1])
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
         coefficients = decision["coefficients"]
         features = columns[:-1]
         if self.settings.classes > 1:

@@ -45,7 +45,7 @@ from discreet.learners.set_minimizer.pairwise_search.trials import Settled, Tria
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import assumed_by
 
-PHASES: dict[type[Any], type[PairsPhase[Any]]] = {TrialsPlan: Trials, SettledPlan: Settled}
+PHASES: dict[type[object], type[PairsPhase[Any]]] = {TrialsPlan: Trials, SettledPlan: Settled}
 """The phase of a block, by the class of its plan, `Public.phase`."""
 
 
