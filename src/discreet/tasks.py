@@ -24,7 +24,7 @@ class ResultStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known: dict[str, Any] = {}
+        self._known: dict[str, object] = {}
         *lines, last = path.read_bytes().split(b"\n") if path.exists() else [b""]
         self._torn = last != b""
         """Whether the last line has no line end, which the next result must add first."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def with_log(case: Case, items: int, slots: int, least: float | None) -> Case:
     def person(generator: np.random.Generator) -> LoggedPerson:
         return _drawn(generator, items, slots, by_clicks=by_clicks)
 
-    def parted(people: Sequence[object]) -> tuple[list[Any], Any]:
+    def parted(people: Sequence[object]) -> tuple[list[object], object]:
         logged = [person for person in people if isinstance(person, LoggedPerson)]
         rows = [person.row for person in logged]
         propensities = [person.propensities for person in logged]

@@ -155,7 +155,7 @@ def run_audit(
     seed: int,
     out: Path,
     console: Console,
-    engine: Any = None,
+    engine: object = None,
     workers: int = 2,
 ) -> dict[str, Any]:
     """Audit learners, and write audit.json and audit.png.

@@ -112,5 +112,5 @@ def main() -> None:
     app()
 
 
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
     typer.echo(f"discreet: {message}", err=True)

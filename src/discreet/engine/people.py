@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import NoneType
-from typing import Any
 from unicodedata import normalize
 
 import numpy as np
@@ -130,7 +129,7 @@ def name_of(person: object, *, keyed: bool) -> Name:
     return name
 
 
-def names_of(persons: Any, count: int, *, keyed: bool) -> list[Name] | None:
+def names_of(persons: object, count: int, *, keyed: bool) -> list[Name] | None:
     """Return the names of the people who open `count` rounds; None if they are not named.
 
     A person without a name, or whose name is neither a text nor a whole number, adds nothing. Where

@@ -115,7 +115,7 @@ class Problem(ABC):
         """Return a valid request without information."""
         return EMPTY_REQUEST
 
-    def single(self, decisions: np.ndarray) -> Any:
+    def single(self, decisions: np.ndarray) -> object:
         """Return the decision of a single round from a table of one row."""
         return decisions[0]
 

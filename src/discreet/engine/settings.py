@@ -113,7 +113,7 @@ class Settings:
         return plain
 
     @classmethod
-    def from_arguments(cls, privacy: Any, **given: Any) -> Self:
+    def from_arguments(cls, privacy: object, **given: object) -> Self:
         """Return the settings for the arguments of a constructor."""
         if not isinstance(privacy, Privacy):
             raise ConfigError(
@@ -122,15 +122,16 @@ class Settings:
         parts = {
             name: getattr(privacy, name) for name in ("epsilon", "delta", "contributions", "keyed")
         }
-        return cls(**parts, **cls.translated(given))
+        translated: dict[str, Any] = cls.translated(given)
+        return cls(**parts, **translated)
 
     @classmethod
-    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields for arguments, such as labels in place of the number of items."""
         return given
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
+    def from_plain(cls, plain: dict[str, object]) -> Self:
         """Return the settings of plain data, as `as_plain` or a constructor has them."""
         refuse_removed(cls.removed, plain)
         plain = cls.translated(plain)

@@ -203,7 +203,7 @@ class _Reader:
         self._place = 0
         """Where the next array begins."""
 
-    def value(self, plain: Any) -> Any:
+    def value(self, plain: object) -> Any:
         """Return a number or text as it is, and the next array for its description."""
         if not isinstance(plain, dict):
             return plain

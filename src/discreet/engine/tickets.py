@@ -50,7 +50,7 @@ class Ticket:
         }
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> "Ticket":
+    def from_plain(cls, plain: dict[str, object]) -> "Ticket":
         """Return the ticket that `as_plain` has described."""
         try:
             origin = _Origin.from_plain(plain)
@@ -145,7 +145,7 @@ class _Origin:
     index: int
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> "_Origin":
+    def from_plain(cls, plain: dict[str, object]) -> "_Origin":
         learner = plain["learner"]
         if not isinstance(learner, str):
             raise ValueError
@@ -164,7 +164,7 @@ def _plain(decisions: object) -> object:
     return decisions.tolist() if isinstance(decisions, np.ndarray | np.generic) else decisions
 
 
-def _single(decision: Any) -> Any:
+def _single(decision: np.ndarray | np.generic) -> object:
     """Return a decision without the padding of −1; a NumPy number becomes a Python number."""
     if isinstance(decision, np.generic):
         return decision.item()

@@ -195,7 +195,7 @@ class View(ABC, Generic[Public_co]):
         """Return notices about the released values, by a key; they cost no privacy."""
         return {}
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the estimated value of each candidate, from released values only."""
         raise StateError(
             "this mode releases choices only, no scores: see the learner's other modes"

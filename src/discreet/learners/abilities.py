@@ -1,7 +1,7 @@
 """Protocols of optional abilities of learners: commands test for these, never for a class."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from discreet.engine.labels import Label
 
@@ -33,6 +33,6 @@ class WarmStarts(Protocol):
         """Number of rows of the log that was read; 0 without one."""
 
     def warm_start(
-        self, rows: Any, propensity: Any = "uniform", *, least_propensity: float | None = None
+        self, rows: object, propensity: object = "uniform", *, least_propensity: float | None = None
     ) -> None:
         """Read the log in one release of its own."""

@@ -419,7 +419,7 @@ class Learner(Durable):
             )
         return self._in_labels(self._rounds.preview(require.whole("count", count, 0)))
 
-    def _in_labels(self, decisions: np.ndarray) -> Any:
+    def _in_labels(self, decisions: np.ndarray) -> np.ndarray | list[list[Label]]:
         labels = self._engine.view.labels
         return decisions if labels is None else labels.many(decisions)
 

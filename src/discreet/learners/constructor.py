@@ -27,7 +27,7 @@ class Constructed(Protocol):
 
     settings_type: type[Settings]
 
-    def _begin(self, settings: Any, **storage: Any) -> None:
+    def _begin(self, settings: object, **storage: object) -> None:
         """Begin with these settings; `storage` holds the arguments that are not settings."""
 
 

@@ -15,7 +15,7 @@ NOT_SETTINGS = ("journal", "checkpoint", "engine")
 """Arguments of constructors that are not settings."""
 
 
-def forced(learner: type[Kind], mode: str, *arguments: Any, **settings: Any) -> Kind:
+def forced(learner: type[Kind], mode: str, *arguments: object, **settings: object) -> Kind:
     """Return the learner, or the `SetSelector`, with these arguments in this mode.
 
     Parameters

@@ -1,7 +1,6 @@
 """Settings that all learners of sets share: items, by number or by label, and a horizon."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from discreet import require
 from discreet.engine.settings import Settings
@@ -36,7 +35,7 @@ class ItemSettings(Settings):
         return self.horizon
 
     @classmethod
-    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields for given arguments: labels as items, and people's own functions."""
         check_stream(given.get("stream"))
         if "function" in given and (given["function"] is None or given["function"] is SetFunction):

@@ -1,7 +1,7 @@
 """Items by number or by label, in settings and in masks."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def labelled(items: object, what: str = "items") -> tuple[int, tuple[Label, ...]
     return len(labels), labels
 
 
-def with_labels(given: dict[str, Any], count: str, names: str = "labels") -> dict[str, Any]:
+def with_labels(given: dict[str, object], count: str, names: str = "labels") -> dict[str, object]:
     """Return settings in which a list of labels, given as a number of items, has become both.
 
     >>> with_labels({"items": ["tea", "milk"], "slots": 1}, "items")
@@ -153,7 +153,7 @@ def _is_one_for_all(available: object) -> bool:
 
 def _has_one_per_person(
     available: object, labels: Labels | None, room: int, people: int
-) -> TypeGuard[list[Any] | np.ndarray]:
+) -> TypeGuard[list[object] | np.ndarray]:
     """Return whether `available` is a list or table with one entry per person."""
     if not isinstance(available, list | np.ndarray) or len(available) != people:
         return False
@@ -162,7 +162,7 @@ def _has_one_per_person(
     return available.shape[1] == room or labels is not None
 
 
-def _masks_by_row(available: list[Any] | np.ndarray, labels: Labels | None, room: int) -> Mask:
+def _masks_by_row(available: list[object] | np.ndarray, labels: Labels | None, room: int) -> Mask:
     """Return one mask per person; a row of False for an entry that cannot be read."""
     masks = np.zeros((len(available), room), dtype=np.bool_)
     table = available if isinstance(available, np.ndarray) else None

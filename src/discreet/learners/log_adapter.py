@@ -147,7 +147,7 @@ class LogAdapter(ABC):
         """Return the whole log of another policy, for a warm start; None for this run's own log."""
         return None
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
+    def named(self, decision: dict[str, object], columns: Sequence[str]) -> dict[str, object]:
         """Return a decision as plain data, with the names that the log uses."""
         return decision
 

@@ -42,7 +42,7 @@ def started_with(
     return _beside(public, Entries.none(sums)), hidden | own
 
 
-def with_report(view: View[Any], reporting: Reporting | None, state: State) -> View[Any]:
+def with_report(view: View[object], reporting: Reporting | None, state: State) -> View[object]:
     """Return the view with a report, if one is paid for; `state` is flat, with both parts."""
     if reporting is None:
         return view
@@ -59,11 +59,11 @@ def _beside(learned: object, entries: Entries) -> State:
 class ReportedView(View[Any]):
     """A view that delegates to `inner` and reports rewards; `public` holds the entries."""
 
-    inner: View[Any]
+    inner: View[object]
     reporting: Reporting
 
     @property
-    def learning(self) -> View[Any]:
+    def learning(self) -> View[object]:
         return self.inner
 
     # --- what the report adds ---------------------------------------------------------------------
@@ -150,7 +150,7 @@ class ReportedView(View[Any]):
     def decide(self, rounds: Integers, request: Request) -> np.ndarray:
         return self.inner.decide(rounds, request)
 
-    def read(self, batch: Batch) -> Any:
+    def read(self, batch: Batch) -> object:
         return self.inner.read(batch)
 
     def admitted(self, request: Request) -> Request:

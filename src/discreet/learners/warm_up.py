@@ -73,7 +73,7 @@ def _exercise(problem: Problem) -> None:
         public, hidden = view.release({}, hidden, block, door)
 
 
-def _exercise_masks(view: View[Any], rounds: Integers) -> None:
+def _exercise_masks(view: View[object], rounds: Integers) -> None:
     """Decide and count under masks that hide nothing, for one round and for several."""
     problem: Problem = view.problem
     if problem.candidates is None:

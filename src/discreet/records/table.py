@@ -6,7 +6,6 @@ Errors name columns and their types, never their contents.
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars
@@ -48,11 +47,11 @@ class LogTable:
             return ["" if value is None else json.dumps(value, default=str) for value in values]
         return ["" if value is None else str(value) for value in values]
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str) -> list[object]:
         """Return a column unchanged; None for missing cells."""
         return self._frame[name].to_list()
 
-    def people(self, name: str) -> list[Any]:
+    def people(self, name: str) -> list[object]:
         """Return the column that names the person of each row.
 
         Short floats stay short, because each of them stands for several numbers.

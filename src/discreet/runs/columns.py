@@ -9,7 +9,6 @@ import json
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 from discreet.errors import ConfigError
 from discreet.runs.files import write_whole
@@ -22,7 +21,7 @@ class LogReading:
     """The columns that a run reads, and the settings of the log that hold for the whole run."""
 
     columns: list[str]
-    log: dict[str, Any] = field(default_factory=dict)
+    log: dict[str, object] = field(default_factory=dict)
 
     @property
     def check(self) -> str:

@@ -98,7 +98,7 @@ def _is_next(release: int, expected: int, missing: object) -> bool:
     return release == expected or (release > expected and missing == [expected, release - 1])
 
 
-def _entry(line: bytes) -> dict[str, Any]:
+def _entry(line: bytes) -> dict[str, object]:
     """Return the content of a line; an empty entry if a run did not write it."""
     try:
         entry = json.loads(line)

@@ -152,7 +152,7 @@ def _pictures(earned: Report | None, adapter: LogAdapter, out: Path) -> list[str
     return [PICTURE]
 
 
-def _report(learner: Learner, source: _Source, earned: Report | None) -> dict[str, Any]:
+def _report(learner: Learner, source: _Source, earned: Report | None) -> dict[str, object]:
     """Return the content of report.json."""
     adapter = source.adapter
     notices = list(learner.notices.values())
@@ -280,7 +280,7 @@ def _log_of(learner: Learner) -> dict[str, int]:
     return {"warm_start_rows": rows} if rows else {}
 
 
-def in_words(value: Any) -> str:
+def in_words(value: object) -> str:
     """Return a decision as one line of text."""
     if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
         return _weights_in_words(value)

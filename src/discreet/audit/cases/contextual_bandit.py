@@ -1,7 +1,6 @@
 """Cases of `ContextualBandit`: plain, with a report, and with screening of features."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,7 @@ def keyed_cases(budgets: Budgets) -> list[Case]:
     return [_arms("keyed, arms", budgets.returning(2), block=3)]
 
 
-def _arms(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _arms(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {"arms": 3, "features": 2, "horizon": HORIZON, "privacy": privacy}
     merged: Arguments = usual | settings
     features: int = merged["features"]

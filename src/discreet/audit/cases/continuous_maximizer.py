@@ -1,7 +1,5 @@
 """Cases of `ContinuousMaximizer`: by domain, by function, and by what is played."""
 
-from typing import Any
-
 import numpy as np
 
 from discreet import ContinuousMaximizer, Privacy
@@ -37,7 +35,7 @@ def cases(budgets: Budgets) -> list[Case]:
     ]
 
 
-def _points(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _points(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {"domain": UniformMatroid(3, 2), "horizon": HORIZON, "privacy": privacy}
     merged: Arguments = usual | settings
     items: int = merged["domain"].items
@@ -50,7 +48,7 @@ def _points(name: str, privacy: Privacy, **settings: Any) -> Case:
     )
 
 
-def _quadratic(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _quadratic(name: str, privacy: Privacy, **settings: object) -> Case:
     """A case of two items; a person brings two gains and the three curvatures of the quadratic."""
     usual = {
         "domain": UniformMatroid(2, 1),

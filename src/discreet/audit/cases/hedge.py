@@ -1,7 +1,5 @@
 """Cases of `Hedge`."""
 
-from typing import Any
-
 from discreet import Hedge, Privacy
 from discreet.audit.cases.case import Case
 from discreet.audit.cases.parts import (
@@ -28,7 +26,7 @@ def keyed_cases(budgets: Budgets) -> list[Case]:
     return [_hedge("keyed, hedge", budgets.returning(2), block=3)]
 
 
-def _hedge(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _hedge(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {"actions": 3, "horizon": HORIZON, "privacy": privacy}
     return Case(
         name,

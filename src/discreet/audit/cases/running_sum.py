@@ -1,7 +1,5 @@
 """Cases of `RunningSum`: one per way of adding up."""
 
-from typing import Any
-
 from discreet import Privacy, RunningSum
 from discreet.audit.cases.case import Case
 from discreet.audit.cases.parts import (
@@ -43,7 +41,7 @@ def keyed_cases(budgets: Budgets) -> list[Case]:
     ]
 
 
-def _sum(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _sum(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {"dimension": 3, "horizon": HORIZON, "bound": 1.0, "privacy": privacy}
     return Case(
         name,

@@ -4,8 +4,6 @@
 get the API of one.
 """
 
-from typing import Any
-
 import numpy as np
 
 from discreet.arrays import Floats
@@ -53,7 +51,7 @@ def choices(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     ]
 
 
-def _choice(name: str, privacy: Privacy, function: object, width: int, **more: Any) -> Case:
+def _choice(name: str, privacy: Privacy, function: object, width: int, **more: object) -> Case:
     """A case whose people bring `width` numbers each."""
     usual = {"domain": UniformMatroid(3, 2), "function": function, "people": HORIZON}
     settings = SetSelectorSettings.from_arguments(privacy, **(usual | more))

@@ -157,7 +157,7 @@ def _cases_of_logs(budgets: Budgets) -> list[Case]:
     ]
 
 
-def _sets(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _sets(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {"items": 3, "slots": 2, "horizon": HORIZON, "privacy": privacy}
     merged: Arguments = usual | settings
     items: int = merged["items"]
@@ -177,7 +177,7 @@ def _light(generator: np.random.Generator) -> Floats:
     return generator.uniform(0, 0.3, size=3)
 
 
-def _callables(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _callables(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {
         "items": 3,
         "slots": 2,
@@ -195,7 +195,7 @@ def _callables(name: str, privacy: Privacy, **settings: Any) -> Case:
     )
 
 
-def _rewards(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _rewards(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {
         "items": 4,
         "slots": 2,
@@ -220,7 +220,7 @@ def _rewards(name: str, privacy: Privacy, **settings: Any) -> Case:
     )
 
 
-def _clicks(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _clicks(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {
         "items": 4,
         "slots": 2,

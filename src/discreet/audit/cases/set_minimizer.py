@@ -1,7 +1,5 @@
 """Cases of `SetMinimizer`: whole cost functions, or the cost of the chosen set."""
 
-from typing import Any
-
 import numpy as np
 
 from discreet import Privacy, SetMinimizer
@@ -55,7 +53,7 @@ def long_cases(budgets: Budgets) -> list[Case]:
     return [_single_costs("long, trials", budgets.usual, **settings)]
 
 
-def _costs(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _costs(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {
         "items": 3,
         "horizon": HORIZON,
@@ -76,7 +74,7 @@ def _costs(name: str, privacy: Privacy, **settings: Any) -> Case:
     )
 
 
-def _callables(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _callables(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {"items": 3, "horizon": HORIZON, "privacy": privacy}
     return Case(
         name,
@@ -88,7 +86,7 @@ def _callables(name: str, privacy: Privacy, **settings: Any) -> Case:
     )
 
 
-def _single_costs(name: str, privacy: Privacy, **settings: Any) -> Case:
+def _single_costs(name: str, privacy: Privacy, **settings: object) -> Case:
     usual = {"items": 2, "horizon": HORIZON, "feedback": "bandit", "privacy": privacy}
     merged: Arguments = usual | settings
 

@@ -1,7 +1,5 @@
 """Cases of `StreamingLearner`: by mode, by domain, and by loss."""
 
-from typing import Any
-
 import numpy as np
 
 from discreet import Privacy, StreamingLearner
@@ -57,7 +55,7 @@ def _gradient(coefficients: Floats, x: Floats, y: float) -> Floats:
     return x * (x @ coefficients - y)
 
 
-def _streaming(name: str, privacy: Privacy, *, features: int = 3, **settings: Any) -> Case:
+def _streaming(name: str, privacy: Privacy, *, features: int = 3, **settings: object) -> Case:
     usual = {
         "domain": LpBall(features),
         "loss": SquaredLoss(),

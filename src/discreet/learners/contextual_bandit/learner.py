@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/contextual.md
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
 from discreet.engine.readings import Scores
@@ -129,7 +129,7 @@ class ContextualBandit(Learner):
     ) -> None:
         """Take the fields of `ContextualBanditSettings`, a `journal` and a `checkpoint`."""
 
-    def scores(self, context: Any = None) -> Scores:
+    def scores(self, context: object = None) -> Scores:
         """Return the predicted reward of each arm in a context, with standard deviations.
 
         Predictions use released values only. Decisions follow `decision["weights"]`, whose largest

@@ -25,7 +25,6 @@ Privacy does not depend on this: the contribution of a row depends on that row a
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -70,7 +69,7 @@ class ContextualBanditLogAdapter(LogAdapter):
         )
 
     @property
-    def lasting(self) -> dict[str, Any]:
+    def lasting(self) -> dict[str, object]:
         return {
             name: self.log[name] for name in ("propensity", "least_propensity") if name in self.log
         }
@@ -101,7 +100,7 @@ class ContextualBanditLogAdapter(LogAdapter):
         return 1 / self.settings.arms if self._uniform else float(self.log["least_propensity"])
 
     @classmethod
-    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
         """Return the settings with features named like their columns; refuse bad propensities."""
         check_propensity(log, (ARM, REWARD), "arm")
         if "context" not in log:

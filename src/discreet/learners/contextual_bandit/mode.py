@@ -103,7 +103,7 @@ class ContextualMode(Problem, Generic[Published]):
 
     @property
     @abstractmethod
-    def constants(self) -> tuple[Any, ...]:
+    def constants(self) -> tuple[object, ...]:
         """The values, besides the settings, on which the state of the preparations depends."""
 
     @abstractmethod
@@ -208,11 +208,11 @@ class ContextualMode(Problem, Generic[Published]):
 
     # --- state --------------------------------------------------------------------------------
 
-    def start(self) -> tuple[Any, State]:
+    def start(self) -> tuple[object, State]:
         sums, hidden = self.moments.start()
         return started_with(self.report_of_total, self.nothing_learned(sums), hidden)
 
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[object]:
         is_preparation = index < len(self.preparation)
         phase = self.preparing[index] if is_preparation else self.regressing
         view = phase(self, of_flat(self.public_type, public), index, begin, coins)
@@ -223,7 +223,7 @@ class ContextualMode(Problem, Generic[Published]):
     def blank_request(self) -> Request:
         return Request(np.zeros((1, self.settings.features)))
 
-    def request(self, context: Any, available: Any, count: int, *, one: bool = False) -> Request:
+    def request(self, context: object, available: Any, count: int, *, one: bool = False) -> Request:
         if context is None:
             raise ConfigError(f"this learner needs a context: {self.settings.features} numbers")
         if self.settings.feature_labels is not None:

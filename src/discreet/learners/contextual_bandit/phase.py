@@ -8,7 +8,7 @@ Guarantee   docs/guarantees/contextual.md, Theorem 1 (joint differential privacy
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -175,7 +175,7 @@ class ContextualPhase(View[Published]):
             raise ConfigError(f"there is an arm {event.label!r} already: choose another label")
         return replace(self.public, arms=arms.with_announced(event.label))
 
-    def layout(self) -> tuple[Any, State]:
+    def layout(self) -> tuple[object, State]:
         if not self.public.arms.fits(self.settings.slots):
             raise StateError(f"there is room for {self.settings.slots} arms")
         return super().layout()
@@ -192,7 +192,7 @@ class ContextualPhase(View[Published]):
     def labels(self) -> Labels | None:
         return None if self.settings.labels is None else self._labels
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         settings = self.settings
         estimates = self.public.estimates
         features = names_by_number(settings.features, settings.feature_labels)
@@ -204,7 +204,7 @@ class ContextualPhase(View[Published]):
             named[label] = {features[place]: float(weights[place, arm]) for place in used}
         return {"offsets": dict(zip(named, offsets.tolist(), strict=False)), "weights": named}
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the predicted reward of every active arm, with its standard deviation.
 
         Decisions follow the scores. The best of noisy scores is on average too high, so predictions

@@ -22,7 +22,6 @@ References  Shariff, Sheffet (2018), "Differentially Private Contextual Linear B
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -257,7 +256,7 @@ class Ridge(ContextualMode[RidgePublic]):
         return [self.spread.aggregator, self.gram.aggregator][: len(self.preparation)]
 
     @property
-    def constants(self) -> tuple[Any, ...]:
+    def constants(self) -> tuple[object, ...]:
         return self.spread.calibrated, self.gram.calibrated
 
     def nothing_learned(self, moments: State) -> RidgePublic:

@@ -22,7 +22,6 @@ References  Chakraborty, Roy, Basu (2024), "FLIPHAT"
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -267,7 +266,7 @@ class Screen(ContextualMode[ScreenPublic]):
         return [*first, *(stage.ridge.aggregator for stage in self.stages)]
 
     @property
-    def constants(self) -> tuple[Any, ...]:
+    def constants(self) -> tuple[object, ...]:
         return self.beginning, *self.stages
 
     def nothing_learned(self, moments: State) -> ScreenPublic:

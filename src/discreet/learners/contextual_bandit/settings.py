@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -159,12 +159,12 @@ class ContextualBanditSettings(Settings):
     def earns(self) -> bool:
         return True
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """Return plain data, which always contains `report`, as in files of all versions."""
         return super().as_plain() | {"report": self.report}
 
     @classmethod
-    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields with labels of arms and features split from their numbers."""
         return with_labels(with_labels(given, "arms"), "features", "feature_labels")
 

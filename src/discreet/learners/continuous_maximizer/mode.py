@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -123,7 +123,7 @@ class PointView(View[Published]):
         """Settings of the learner."""
         return self.problem.settings
 
-    def read(self, batch: Batch) -> Any:
+    def read(self, batch: Batch) -> object:
         """Return the rows of a batch, clipped to their range; a single malformed row is refused."""
         width = self.problem.width
         function = self.settings.function
@@ -165,7 +165,7 @@ class PointView(View[Published]):
     def labels(self) -> Labels | None:
         return self.problem.labels
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         names = self.names()
         point = self.public.point
         return {"point": {names[item]: float(point[item]) for item in np.flatnonzero(point)}}

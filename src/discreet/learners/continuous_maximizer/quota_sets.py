@@ -10,7 +10,6 @@ Runtime     O(rank · n) per person
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from discreet.arrays import Floats
 from discreet.domains import UniformMatroid
@@ -52,17 +51,17 @@ class QuotaView(PointView[Public]):
     problem: "QuotaSets"
 
     @cached_property
-    def slates(self) -> View[Any]:
+    def slates(self) -> View[SlateState]:
         """The view of the slates' mode in this block."""
         return self.problem.slates.view(self.public.slates, self.index, self.begin, self.coins)
 
     def aggregators(self) -> dict[str, Aggregator]:
         return self.slates.aggregators()
 
-    def read(self, batch: Batch) -> Any:
+    def read(self, batch: Batch) -> object:
         return self.slates.read(batch)
 
-    def gather(self, block: Block, answers: Any) -> None:
+    def gather(self, block: Block, answers: object) -> None:
         self.slates.gather(block, answers)
 
     def release(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from discreet import require
 from discreet.domains import Box, SetDomain
@@ -107,14 +107,14 @@ class ContinuousMaximizerSettings(Settings):
         return (*first, *blocks)
 
     @classmethod
-    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields with labels as a tuple."""
         if given.get("labels") is None:
             return given
         return given | {"labels": tuple(require.listed("labels", given["labels"]))}
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
+    def from_plain(cls, plain: dict[str, object]) -> Self:
         """Return settings from plain data; callables and old words are refused with the remedy."""
         check_stream(plain.get("stream"))
         for name, kind in (

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from discreet import require
 from discreet.engine.settings import Settings
@@ -48,6 +48,6 @@ class HedgeSettings(Settings):
                 )
 
     @classmethod
-    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields for given arguments: labels may stand for the number of actions."""
         return with_labels(given, "actions")

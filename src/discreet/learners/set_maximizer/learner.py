@@ -255,7 +255,7 @@ class SetMaximizer(Learner):
 
     @guarded
     def warm_start(
-        self, rows: Any, propensity: Any = "uniform", *, least_propensity: float | None = None
+        self, rows: object, propensity: object = "uniform", *, least_propensity: float | None = None
     ) -> None:
         """Learn from a log of another policy, once, before the first visitor.
 
@@ -317,7 +317,7 @@ class SetMaximizer(Learner):
         logged = Logged.checked(rows, propensity, least_propensity, len(self.active))
         self._engine.admit(logged.event, logged, self._rounds.state())
 
-    def replay(self, rows: Any, *, persons: Any = None) -> Any:
+    def replay(self, rows: object, *, persons: object = None) -> Any:
         """Return the slate of each visitor of a log of whole preferences, and learn from it."""
         if self.settings.feedback != "full":
             raise StateError(

@@ -14,7 +14,6 @@ decided them, `slates = "decided"`: a row counts if its slate is the one that wa
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -112,7 +111,7 @@ class SetMaximizerLogAdapter(LogAdapter):
         shown_rows = list(zip(slates, answers, strict=True))
         return OfAnotherPolicy(shown_rows, propensities, self.log.get("least_propensity"))
 
-    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> object:
         settings = self.settings
         if settings.feedback == "full":
             return rows.numbers(columns)

@@ -1,7 +1,6 @@
 """Base class of the modes of `SetMaximizer`: blank answers, names of items, first slates."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class SetMode(Problem):
         is_full = slate[-1] >= 0  # −1 stands at the end only
         return slate if is_full else np.asarray(slate[slate >= 0])
 
-    def blank(self) -> Any:
+    def blank(self) -> object:
         if self.settings.feedback != "full":
             return 0.0 if self.settings.feedback == "bandit" else None
         functions = self.settings.functions
@@ -76,7 +75,7 @@ class SetMode(Problem):
 
     def plain_slate(
         self, slate: Integers, catalogue: Catalogue, order: Integers
-    ) -> dict[str, list[Label]]:
+    ) -> dict[str, object]:
         """Return the names of a slate, with retired items replaced in this order."""
         if catalogue.gone:
             slate = filled_up(slate[None], catalogue.active, order)[0]

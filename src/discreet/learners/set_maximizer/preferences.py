@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
     def labels(self) -> Labels | None:
         return None if self.settings.labels is None else self._named
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
 
 

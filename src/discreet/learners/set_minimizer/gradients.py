@@ -97,7 +97,7 @@ class CallableCosts:
     bound: float
     """Largest absolute cost; larger ones are clipped."""
 
-    def blank(self) -> Any:
+    def blank(self) -> object:
         """Return the callable of a visitor to whom every set costs nothing."""
         return _free
 
@@ -167,7 +167,7 @@ class GradientView(CubeView[Public]):
             sets = padded_sets(self.order, sizes)
         return available_sets(sets, request.available)
 
-    def read(self, batch: Batch) -> Any:
+    def read(self, batch: Batch) -> object:
         return self.problem.costs.read(batch)
 
     def gather(self, block: Block, answers: Any) -> None:
@@ -231,7 +231,7 @@ class Gradients(CubeMode):
             return CallableCosts(settings.items, settings.bound)
         return RowCosts(settings.functions, settings.items)
 
-    def blank(self) -> Any:
+    def blank(self) -> object:
         return self.costs.blank()
 
     # --- the plan ---------------------------------------------------------------------------------

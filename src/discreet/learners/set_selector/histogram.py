@@ -10,7 +10,6 @@ Runtime     O(1) per person; O(cells · items) per step of the search
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -154,7 +153,7 @@ class Histogram(SelectorMode):
         )
 
     @property
-    def constants(self) -> tuple[Any, ...]:
+    def constants(self) -> tuple[object, ...]:
         return (self.calibrated, len(self.cells), self.cells.grid)
 
     @cached_property

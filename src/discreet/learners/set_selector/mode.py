@@ -42,7 +42,7 @@ class SelectorView(View[Public]):
         chosen = self.public.chosen
         return np.broadcast_to(chosen, (len(rounds), len(chosen)))
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         settings = self.problem.settings
         names = names_by_number(settings.domain.items, settings.labels)
         return {"chosen": [names[item] for item in self.public.chosen.tolist()]}
@@ -94,7 +94,7 @@ class SelectorMode(Problem):
 
     @property
     @abstractmethod
-    def constants(self) -> tuple[Any, ...]:
+    def constants(self) -> tuple[object, ...]:
         """The values, besides the settings, on which the state depends."""
 
     @cached_property

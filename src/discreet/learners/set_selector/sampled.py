@@ -137,7 +137,7 @@ class Sampled(SelectorMode):
         )
 
     @property
-    def constants(self) -> tuple[Any, ...]:
+    def constants(self) -> tuple[object, ...]:
         return (self.path, LEVELS, self.value_noise)
 
     @property

@@ -160,7 +160,7 @@ class SetSelector:
         function: SetFunctions | Nearby | Types | type[SetFunctions | SetFunction],
         labels: Sequence[Label] | None = None,
         report: float = 0.0,
-        engine: Any = None,
+        engine: object = None,
         seed: int | None = None,
         journal: JournalLike = None,
     ) -> None:
@@ -168,14 +168,14 @@ class SetSelector:
 
     @classmethod
     def from_settings(
-        cls, settings: SetSelectorSettings, journal: JournalLike = None, *, engine: Any = None
+        cls, settings: SetSelectorSettings, journal: JournalLike = None, *, engine: object = None
     ) -> Self:
         """Return the selector with these settings."""
         make: Callable[..., Self] = cls
         return make(settings, journal, engine)
 
     def _begin(
-        self, settings: SetSelectorSettings, journal: JournalLike = None, engine: Any = None
+        self, settings: SetSelectorSettings, journal: JournalLike = None, engine: object = None
     ) -> None:
         """Initialise the selector; a bad engine or journal is refused before people are read."""
         self.settings = settings
@@ -191,7 +191,7 @@ class SetSelector:
         self._begun: tuple[SelectorMode, Engine] | None = None
         """A choice that was begun and not shown, because of an error."""
 
-    def fit(self, people: Any, *, columns: Sequence[str] | None = None) -> Chosen:
+    def fit(self, people: object, *, columns: Sequence[str] | None = None) -> Chosen:
         """Choose a set, from one record per person, and return it as `Chosen`.
 
         There is one release, which spends the whole budget. If the choice was drawn but could not
@@ -247,7 +247,7 @@ class SetSelector:
         has_choice = engine.is_drawn or engine.committed.index
         return self._released(problem, engine) if has_choice else None
 
-    def _choice(self, people: Any, columns: Sequence[str] | None) -> Chosen:
+    def _choice(self, people: object, columns: Sequence[str] | None) -> Chosen:
         """Read people, draw, commit, and return the choice."""
         with workers(self._engine) as run:
             partitioned = self._partitioned(people, columns, run)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from discreet import require
 from discreet.domains import SetDomain
@@ -92,12 +92,12 @@ class SetSelectorSettings(Settings):
         """Whether the value of the chosen set can be reported."""
         return True
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """Return plain data, which always contains `report`, as in files of all versions."""
         return super().as_plain() | {"report": self.report}
 
     @classmethod
-    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields with labels as a tuple, and with `AnyFunction` for callables."""
         function = given.get("function")
         if function is SetFunction:
@@ -107,7 +107,7 @@ class SetSelectorSettings(Settings):
         return given | {"labels": tuple(require.listed("labels", given["labels"]))}
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
+    def from_plain(cls, plain: dict[str, object]) -> Self:
         """Return settings from plain data; refuse an oracle."""
         domain = plain.get("domain")
         if isinstance(domain, dict) and domain.get("kind") == "OracleMatroid":

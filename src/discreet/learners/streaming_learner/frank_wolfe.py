@@ -25,7 +25,6 @@ References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry wi
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -169,7 +168,7 @@ class NoisyCorners:
         """The aggregator of gradients."""
         return self.total.aggregator
 
-    def plan(self, facts: dict[str, Any]) -> Plan:
+    def plan(self, facts: dict[str, object]) -> Plan:
         """Return the plan, with these facts and the noise."""
         return self.total.plan(facts | {"noise_in_samples": self.total.noise})
 
@@ -226,7 +225,7 @@ class DrawnCorners:
         """Return the charge of draw `index`."""
         return self.selection(index).charge(self.settings.privacy.budget.measure)
 
-    def plan(self, facts: dict[str, Any]) -> Plan:
+    def plan(self, facts: dict[str, object]) -> Plan:
         """Return the plan, with these facts and the rate of the first draw."""
         schedule = self.settings.schedule
         measure = self.settings.privacy.budget.measure

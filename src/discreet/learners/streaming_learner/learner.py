@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/streaming.md
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from discreet.learners.constructor import constructor
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.leader import GradientLeader
 from discreet.learners.streaming_learner.many_passes import ManyPasses
-from discreet.learners.streaming_learner.mode import CoefficientsView
+from discreet.learners.streaming_learner.mode import Coefficients, CoefficientsView
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
 from discreet.losses import Loss, SoftmaxLoss
@@ -116,7 +116,7 @@ class StreamingLearner(Learner):
     def __init__(
         self,
         domain: LpBall | Box | Simplex,
-        loss: Loss | SoftmaxLoss | type[Loss] | Callable[..., Any],
+        loss: Loss | SoftmaxLoss | type[Loss] | Callable[..., object],
         horizon: int,
         privacy: Privacy,
         *,
@@ -170,9 +170,9 @@ class StreamingLearner(Learner):
         return self._last_entry(self._view.standard_errors, default=np.nan)
 
     @property
-    def _view(self) -> CoefficientsView[Any]:
+    def _view(self) -> CoefficientsView[Coefficients]:
         """The view of the current block; all modes of this learner have this type of view."""
-        return cast(CoefficientsView[Any], self._engine.view.learning)
+        return cast(CoefficientsView[Coefficients], self._engine.view.learning)
 
     @property
     def _features(self) -> int:
@@ -188,7 +188,7 @@ class StreamingLearner(Learner):
 
     @guarded
     def observe_stream(
-        self, features: Any, targets: Any, shares: Any = None, *, persons: Any = None
+        self, features: object, targets: object, shares: object = None, *, persons: object = None
     ) -> None:
         """Observe many samples in order, and make every release that falls due on the way.
 

@@ -28,7 +28,7 @@ class StreamingLearnerLogAdapter(LogAdapter):
     row = "sample"
 
     @classmethod
-    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
         features = list_of_columns("features", log["features"])
         if not isinstance(log["target"], str) or log["target"] in features:
             raise ConfigError(
@@ -58,7 +58,7 @@ class StreamingLearnerLogAdapter(LogAdapter):
         numbers = rows.numbers(columns)
         return Samples(numbers[:, :-1], numbers[:, -1])
 
-    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
         coefficients = decision["coefficients"]
         features = columns[:-1]
         if self.settings.classes > 1:

@@ -98,7 +98,7 @@ class GradientMode(Problem):
         return self._each(pairs)
 
     @held
-    def streamed(self, features: Any, targets: Any, shares: Any = None) -> Samples:
+    def streamed(self, features: object, targets: object, shares: object = None) -> Samples:
         """Return features and targets as samples; a malformed sample adds nothing.
 
         A share that is negative or not a number counts as 0.
@@ -217,7 +217,7 @@ class CoefficientsView(View[Public], Generic[Public]):
         # A copy: the caller may write into it.
         return np.asarray(repeated(self._decision.copy(), len(rounds)))
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         rows = self.coefficients
         if not self.settings.intercept:
             return {"coefficients": rows.tolist()}
@@ -234,13 +234,13 @@ class CoefficientsView(View[Public], Generic[Public]):
 # --- reading feedback -----------------------------------------------------------------------------
 
 
-def _is_numeric(part: Any) -> bool:
+def _is_numeric(part: object) -> bool:
     """Whether this is one array of numbers, a frame of numbers, or a sparse matrix."""
     part = part.to_numpy() if hasattr(part, "to_numpy") else part
     return hasattr(part, "tocsr") or (isinstance(part, np.ndarray) and part.dtype.kind in "biuf")
 
 
-def _paired(features: Any, targets: Any) -> list[tuple[Any, Any]]:
+def _paired(features: object, targets: object) -> list[tuple[object, object]]:
     """Return one pair (features, target) per round; entries may be of any type."""
     try:
         return list(zip(_one_per_round(features), _one_per_round(targets), strict=True))
@@ -250,7 +250,7 @@ def _paired(features: Any, targets: Any) -> list[tuple[Any, Any]]:
         ) from None
 
 
-def _one_per_round(part: Any) -> list[Any]:
+def _one_per_round(part: Any) -> list[object]:
     """Return a list with one entry per round."""
     part = part.to_numpy() if hasattr(part, "to_numpy") else part
     # One odd entry makes NumPy convert all of them to texts, or to complex numbers.
@@ -260,7 +260,7 @@ def _one_per_round(part: Any) -> list[Any]:
     return list(part)
 
 
-def _are_many(features: Any, targets: Any) -> bool:
+def _are_many(features: object, targets: Any) -> bool:
     """Whether these are a matrix and one target per row, rather than the feedback of two people."""
     shape: tuple[int, ...] = getattr(features, "shape", ())
     is_list = isinstance(targets, list | np.ndarray) or hasattr(targets, "to_numpy")

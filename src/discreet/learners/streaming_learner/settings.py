@@ -269,7 +269,7 @@ class StreamingLearnerSettings(Settings):
         return EqualBlocks(self.rounds, min(block, self.rounds))
 
     @classmethod
-    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields with a callable loss wrapped in `CallableLoss`."""
         loss = given.get("loss")
         # The losses of discreet.losses are not callable themselves.
@@ -286,7 +286,7 @@ class StreamingLearnerSettings(Settings):
         return super().from_plain(plain)
 
 
-def _refuse_method(method: Any) -> None:
+def _refuse_method(method: object) -> None:
     """Refuse methods that only the public settings choose."""
     if isinstance(method, str) and method in ("leader", "whitened"):
         raise ConfigError(

@@ -208,7 +208,7 @@ def _simulate(case: Case, afforded: Afforded, bar: Bar) -> Answers:
         return Answers(expected, epsilons.result(), people.result())
 
 
-def _simulated_numbers(answers: Answers) -> dict[str, Any]:
+def _simulated_numbers(answers: Answers) -> dict[str, object]:
     """The numbers of a plan that were simulated."""
     enough_epsilon = answers.epsilons.least
     enough_people = answers.people.least

@@ -9,7 +9,7 @@ what these are.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from discreet.budget.privacy import Privacy
 from discreet.learners.base import Learner
@@ -67,7 +67,7 @@ class Problem(ABC, Generic[People, Made]):
         return self.share_of(outcome, people)
 
 
-def made(kind: type[Made], mode: str, *arguments: Any, **settings: Any) -> Made:
+def made(kind: type[Made], mode: str, *arguments: object, **settings: object) -> Made:
     """Return the learner of these arguments in a mode; "auto" is the constructor's own choice."""
     if mode == "auto":
         return kind(*arguments, **settings)

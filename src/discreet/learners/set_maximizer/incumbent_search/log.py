@@ -70,8 +70,8 @@ CHUNK = 2**20
 class LoggedRow(NamedTuple):
     """One row of a log: the shown items by name, and the answer."""
 
-    slate: list[Any]
-    answer: Any
+    slate: list[object]
+    answer: object
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Logged:
     least: float
 
     @classmethod
-    def checked(cls, rows: Any, propensity: Any, least: float | None, items: int) -> "Logged":
+    def checked(cls, rows: object, propensity: object, least: float | None, items: int) -> "Logged":
         """Return the arguments of `warm_start`; only settings and the number of rows are checked.
 
         Raises
@@ -126,7 +126,7 @@ class Logged:
         return LogFacts(len(self.rows), self.least)
 
     @property
-    def answers(self) -> list[Any]:
+    def answers(self) -> list[object]:
         """The answer of each row, unread."""
         return [self.row(number).answer for number in range(len(self.rows))]
 

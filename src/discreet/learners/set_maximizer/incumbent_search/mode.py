@@ -212,10 +212,10 @@ class IncumbentSearch(SetMode):
         )
         return self.planner.first_screening(nothing, Start(index=0, begin=0))
 
-    def start(self) -> tuple[Any, State]:
+    def start(self) -> tuple[object, State]:
         return started_with(self.reporting, self.first_public, {})
 
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[object]:
         typed = of_flat(Public, public)
         phase = PHASES[self.settings.feedback, type(typed.phase)]
         view = phase(self, typed, index, begin, coins, typed.phase)

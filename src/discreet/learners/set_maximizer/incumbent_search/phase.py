@@ -234,7 +234,7 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
         """Items by falling interest: the order in which they fill up slates."""
         return np.argsort(-self.public.posterior.interest, kind="stable")
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
 
     def scores(self, context: object) -> Scores:

@@ -45,7 +45,7 @@ from discreet.learners.set_minimizer.pairwise_search.trials import Settled, Tria
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import assumed_by
 
-PHASES: dict[type[Any], type[PairsPhase[Any]]] = {TrialsPlan: Trials, SettledPlan: Settled}
+PHASES: dict[type[object], type[PairsPhase[Any]]] = {TrialsPlan: Trials, SettledPlan: Settled}
 """The phase of a block, by the class of its plan, `Public.phase`."""
 
 
@@ -115,7 +115,7 @@ class PairwiseSearch(CubeMode):
     def start(self) -> tuple[object, State]:
         return started_with(self.reporting, self.planner.first, {})
 
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[object]:
         typed = of_flat(Public, public)
         phase = PHASES[type(typed.phase)]
         view = phase(self, typed, index, begin, coins, typed.phase)

@@ -6,7 +6,6 @@ Guarantee   docs/guarantees/streaming.md, Theorem 4
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from discreet.losses import Loss, SoftmaxLoss
 from discreet.optim.roots import Root, symmetric_noise
 from discreet.optim.spiked_covariance import noise_edge
 from discreet.release.aggregators import Aggregate, Gram, Moments, OneChoice, Rows
+from discreet.release.aggregators.held_rows import Contributions
 from discreet.release.door import Door
 from discreet.release.noise import CalibratedNoise
 
@@ -105,7 +105,9 @@ class DrawnParts:
         """The number of coefficients per class, with the one of the constant."""
         return self.settings.width
 
-    def total(self, calibrated: Part, of_people: Callable[[DecodedSamples], Any]) -> Floats:
+    def total(
+        self, calibrated: Part, of_people: Callable[[DecodedSamples], Contributions]
+    ) -> Floats:
         """Return the noisy total of a function of samples, whose values the aggregator adds."""
         decoded = self.samples.decoded
         aggregate = self.samples.aggregator.total(
