@@ -63,7 +63,7 @@ def _slates_of(feedback: str, stream: str) -> Iterator[Scenario]:
         shift = shape.pop("shift", 10**9)
         by_clicks = feedback == "clicks"
         usual = Scenario(
-            name=f"SetMaximizer swap, {feedback}, {stream}, {name}",
+            name=f"SetMaximizer incumbent-search, {feedback}, {stream}, {name}",
             make=made(SetMaximizer, feedback=feedback, stream=stream, **shape),
             person=_visitor(room, shift),
             rounds=rounds,
