@@ -5,7 +5,7 @@ votes is released, and the option that leads it is shown until the next release.
 four classes: settings, a view (the hooks of a block), a problem (the plan), and the class that
 users see. docs/guides/learner.md explains each of them.
 
-Guarantee   docs/guarantees/sums.md, Theorem 2 (the running total pays for all releases together)
+Guarantee   docs/guarantees/sums.md, Theorems 2 and 3: one budget pays for all releases together
 
     python examples/poll.py
 """
@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet import OutOfBounds, Privacy
+from discreet import OutOfBounds, Privacy, require
 from discreet.arrays import Integers
 from discreet.engine.coins import Coins
 from discreet.engine.flat_state import of_flat
@@ -39,9 +39,14 @@ from discreet.release.door import Door
 class PollSettings(Settings):
     """Public settings: they are hashed, checked, and the same in Python, TOML and state files."""
 
-    horizon: int
+    horizon: int  # declared again, because this learner cannot do without one
     options: int
     block: int = 100
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require.whole("options", self.options, 2)
+        require.whole("block", self.block)
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class RunningVotes(Problem):
         settings = self.settings
         schedule = EqualBlocks(settings.horizon, settings.block)
         choice = OneChoice((settings.options,))
-        return RunningTotal("votes", choice, schedule, settings.privacy, settings.block)
+        return RunningTotal("votes", choice, schedule, settings.privacy, people=settings.block)
 
     @cached_property
     def plan(self) -> Plan:
@@ -106,7 +111,7 @@ class RunningVotes(Problem):
         votes, hidden = self.votes.start()
         return Public(votes, leader=0), hidden
 
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> PollView:
+    def view(self, public: State | Public, index: int, begin: int, coins: Coins) -> PollView:
         return PollView(self, of_flat(Public, public), index, begin, coins)
 
     def blank(self) -> int:
@@ -140,6 +145,7 @@ def main() -> None:
     poll = Poll(options=4, horizon=10_000, privacy=Privacy(1.0, 1e-6), seed=1)
     votes = np.random.default_rng(1).choice(4, size=10_000, p=[0.2, 0.2, 0.4, 0.2])
     shown = poll.replay(votes)
+    poll.release_if_due()  # the last block is released when the next decision is asked for, or here
     print(
         f"{np.mean(np.asarray(shown) == 2):.1%} of the people were shown option 2, which is ahead."
     )

@@ -27,7 +27,7 @@ def test_every_path_of_the_map_exists() -> None:
 def test_every_room_is_on_the_map() -> None:
     rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name[0] != "_"}
     modules = {path.stem for path in SOURCE.glob("[a-z]*.py")}
-    drawn = PAGE[: PAGE.index("## The way of one click")]
+    drawn = PAGE[: PAGE.index("## The path of one click")]
     assert not [name for name in rooms if f"{name}/" not in drawn]
     assert not [name for name in modules if not re.search(rf"\b{name}\b", drawn)]
 
