@@ -629,3 +629,12 @@ def test_a_pipeline_with_a_public_scaler_equals_ranges_of_the_estimator() -> Non
 def test_wrong_parameters_raise_config_errors(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         PrivateStreamingRegressor(**(UNIT | wrong)).fit(*people_with_targets(20))
+
+
+def test_a_stream_without_public_classes_is_refused_by_name() -> None:
+    nothing: Any = None
+    model = PrivateStreamingClassifier(
+        epsilon=1.0, delta=1e-6, feature_range=(0, 1), classes=nothing, horizon=10
+    )
+    with pytest.raises(ConfigError, match="classes must be two or more different labels, got None"):
+        model.partial_fit(np.zeros((2, 1)), [0, 1])

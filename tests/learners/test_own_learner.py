@@ -63,3 +63,16 @@ def test_a_learner_cannot_take_the_name_of_another() -> None:
 
     with pytest.raises(ConfigError, match="discreet has a learner called Hedge"):
         register(Hedge)
+
+
+def test_two_classes_cannot_share_a_name_that_files_know_them_by() -> None:
+    other = type("Poll", (Poll,), {"__module__": "other_package"})
+    with pytest.raises(ConfigError, match="poll has a learner called Poll"):
+        register(other)
+    assert register(Poll) is learner_named("Poll")
+
+
+@pytest.mark.parametrize("wrong", [3, int, None], ids=repr)
+def test_only_a_learner_can_be_registered(wrong: Any) -> None:
+    with pytest.raises(ConfigError, match="register takes a subclass of Learner"):
+        register(wrong)

@@ -173,7 +173,7 @@ class Engine:
                 "a release failed after its noise was drawn: this learner cannot go on; start a "
                 "new one"
             )
-        if self.is_forked:
+        if this_process() != self._process:  # for every call: not by way of a property
             raise StateError(
                 "this learner was forked: two copies would spend one budget twice; make one in "
                 "each process"

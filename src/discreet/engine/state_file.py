@@ -269,7 +269,7 @@ def _length(start: bytes, name: str) -> int:
         raise StateError(f"{name} is truncated: restore it from where it was copied")
     version = int.from_bytes(start[8:10], "little")
     if version < VERSION:
-        last = FINISHES.get(version, "an older version")
+        last = FINISHES.get(version, "of an older version")
         raise StateError(f"{name} was written by discreet {last}: finish it with that version")
     if version > VERSION:
         raise StateError(f"{name} was written by a newer discreet (format {version}): upgrade")

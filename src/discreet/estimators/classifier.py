@@ -99,9 +99,10 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
 
         `classes` is accepted as scikit-learn passes it, and must agree with the parameter.
         """
-        public = set(np.asarray(self.classes).tolist())
-        if classes is not None and set(np.asarray(classes).tolist()) != public:
-            raise ConfigError("classes must be those of the parameter `classes`")
+        if classes is not None:
+            public = set(np.asarray(self.classes).reshape(-1).tolist())
+            if set(np.asarray(classes).tolist()) != public:
+                raise ConfigError("classes must be those of the parameter `classes`")
         return self._learn(X, y, sample_weight, partial=True)
 
     def _learn(

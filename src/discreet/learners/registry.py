@@ -28,11 +28,17 @@ def register(learner: Kind) -> Kind:
     """Make a learner of your own known by its name, so that `discreet.load` finds it in files.
 
     Use it as a decorator of the class; examples/poll.py is a whole learner. A name stands for one
-    class: the names of this library are refused.
+    class, because a state file has the name alone: another class of the same name is refused. The
+    same class may be registered again, as when a notebook cell runs twice.
     """
+    if not (isinstance(learner, type) and issubclass(learner, Learner)):
+        raise ConfigError(f"register takes a subclass of Learner, got {require.shown(learner)}")
     name = learner.__name__
-    if name in HOMES:
+    if name in (*HOMES, "SetSelector"):
         raise ConfigError(f"discreet has a learner called {name}: choose another name")
+    known = _registered.get(name, learner)
+    if (known.__module__, known.__qualname__) != (learner.__module__, learner.__qualname__):
+        raise ConfigError(f"{known.__module__} has a learner called {name}: choose another name")
     _registered[name] = learner
     return learner
 
