@@ -62,7 +62,7 @@ class _Now:
 
 
 class _PublicEvent(NamedTuple):
-    """A public event whose commit may be done."""
+    """A public event that is not known to be committed."""
 
     revision: int
     public: State
@@ -205,7 +205,7 @@ class Engine:
         if not self.is_drawn:
             self._unsettled = self._drawn(clock, mask_counts)
         assert self._unsettled is not None
-        self._settle(self._unsettled)
+        self._commit_release(self._unsettled)
 
     def _drawn(self, clock: int, mask_counts: State) -> Snapshot:
         """Reserve the planned charge, then release into new values that nothing uses yet."""
@@ -244,7 +244,7 @@ class Engine:
             revision=snapshot.revision,
         )
 
-    def _settle(self, snapshot: Snapshot) -> None:
+    def _commit_release(self, snapshot: Snapshot) -> None:
         """Commit a drawn release, and only then use it."""
         failure = commit_and_read_back(self._journal, snapshot)
         if failure is not None:
@@ -289,7 +289,7 @@ class Engine:
             raise StateError(
                 "a release waits to be committed: release_if_due() first, then the public event"
             )
-        self.settle(rounds)
+        self.commit_pending_event(rounds)
         revision = self.committed.revision + 1
         self.noted = _PublicEvent(revision, flat(self.view.noted(event)))
         failure = self._commit_event(rounds)
@@ -306,7 +306,7 @@ class Engine:
             )
 
     @held
-    def settle(self, rounds: RoundsState) -> None:
+    def commit_pending_event(self, rounds: RoundsState) -> None:
         """Commit the earlier public event that is not known to be committed, if there is one.
 
         The error of `note` has promised another attempt, so the event is never dropped.
@@ -344,7 +344,7 @@ class Engine:
             raise StateError(
                 "a release waits to be committed: release_if_due() first, then the log"
             )
-        self.settle(rounds)
+        self.commit_pending_event(rounds)
         before = self._now
         try:
             public = flat(self.view.noted(event))
@@ -380,7 +380,7 @@ class Engine:
             raise StateError(
                 "a release waits to be committed: release_if_due() first, then save the state"
             )
-        self.settle(rounds)
+        self.commit_pending_event(rounds)
 
     @held
     def save(self, path: str | os.PathLike[str], rounds: RoundsState) -> None:

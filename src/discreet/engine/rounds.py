@@ -101,7 +101,7 @@ class Rounds:
         A public event that is not known to be committed is committed before.
         """
         if self._engine.noted is not None:
-            self._engine.settle(self.state())
+            self._engine.commit_pending_event(self.state())
         due = self.is_due
         if due:
             self._engine.release(self.clock, self._mask_counts)

@@ -16,7 +16,7 @@ from discreet.feedback import as_floats
 
 
 class LogTable:
-    """Rows of a log in a Polars frame (a `discreet.learners.adapter.Table`)."""
+    """Rows of a log in a Polars frame (a `discreet.learners.log_adapter.Table`)."""
 
     def __init__(self, frame: polars.DataFrame) -> None:
         self._frame = frame

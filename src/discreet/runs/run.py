@@ -1,7 +1,7 @@
 """`discreet run`: a learner over an event log, resumable after a kill.
 
 The log is a CSV or Parquet file with one visitor or sample per row, in order of time. The columns
-that a learner needs are in its file `adapter.py`; `person` in the settings names the column with
+that a learner needs are in its `log_adapter.py`; `person` in the settings names the column with
 the person of each row. The folder of a run has these files:
 
     state             the learner; not private

@@ -6,12 +6,13 @@ from discreet import ContinuousMaximizer, Privacy
 from discreet.audit.cases.case import Case
 from discreet.audit.cases.parts import (
     HORIZON,
+    MARKER,
     NAN,
-    NOT_IN_UNIT_RANGE,
-    NOT_THREE_NUMBERS,
     Arguments,
     Budgets,
     maker,
+    not_in_unit_range,
+    not_numbers,
     numbers,
 )
 from discreet.domains import Knapsack, UniformMatroid
@@ -19,7 +20,7 @@ from discreet.functions import BudgetAllocation, ConcaveOfLinear, Quadratic
 
 
 def cases(budgets: Budgets) -> list[Case]:
-    """Return one case per mode."""
+    """Return cases by mode, domain and function."""
     usual = budgets.usual
     prices = Knapsack((1.0, 2.0, 2.5), 3.0)
     logarithm = ConcaveOfLinear("log", 3.0)
@@ -43,7 +44,7 @@ def _points(name: str, privacy: Privacy, **settings: object) -> Case:
         name,
         maker(ContinuousMaximizer, merged),
         person=numbers(items),
-        refused=NOT_IN_UNIT_RANGE,
+        refused=not_in_unit_range(items),
         broken=[NAN] * items,
     )
 
@@ -67,10 +68,10 @@ def _quadratic(name: str, privacy: Privacy, **settings: object) -> Case:
         maker(ContinuousMaximizer, usual | settings),
         person,
         refused=(
-            *NOT_THREE_NUMBERS,
-            [0.777] * 4,
-            [0.777, 0.5, 0.9, 0.9, 0.9],
-            [0.777, -0.1, 0.0, 0.0, 0.0],
+            *not_numbers(5),
+            [MARKER] * 4,
+            [MARKER, 0.5, 0.9, 0.9, 0.9],
+            [MARKER, -0.1, 0.0, 0.0, 0.0],
         ),
         broken=[NAN] * 5,
     )

@@ -5,15 +5,15 @@ from discreet.audit.cases.case import Case
 from discreet.audit.cases.parts import (
     HORIZON,
     NAN,
-    NOT_THREE_NUMBERS,
     Budgets,
     maker,
+    not_numbers,
     three_numbers,
 )
 
 
 def cases(budgets: Budgets) -> list[Case]:
-    """Return one case per mode."""
+    """Return cases by block length and budget."""
     return [
         _hedge("hedge", budgets.usual, block=4),
         _hedge("hedge, auto", budgets.usual),
@@ -32,6 +32,6 @@ def _hedge(name: str, privacy: Privacy, **settings: object) -> Case:
         name,
         maker(Hedge, usual | settings),
         person=three_numbers,
-        refused=NOT_THREE_NUMBERS,
+        refused=not_numbers(3),
         broken=[NAN] * 3,
     )

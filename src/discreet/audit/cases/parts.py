@@ -20,23 +20,29 @@ HORIZON = 12
 """Number of rounds of most cases."""
 NAN = float("nan")
 INFINITE = float("inf")
-NOT_THREE_NUMBERS: tuple[object, ...] = (
-    [1.0],
-    [1.0] * 4,
-    "abc",
-    [[1.0, 2.0, 3.0]],
-    [0.777, NAN, 0.0],
-    [0.777, INFINITE, 0.0],
-)
-"""Feedback that is refused where a person has three numbers."""
-NOT_IN_UNIT_RANGE: tuple[object, ...] = (
-    *NOT_THREE_NUMBERS,
-    [0.777, -0.1, 0.0],
-    [0.777, 1.5, 0.0],
-)
-"""Feedback that is refused where a person has three numbers between 0 and 1."""
-NOT_A_NUMBER: tuple[object, ...] = ("abc", [0.777, 0.1], NAN, INFINITE)
+MARKER = 0.777
+"""A number of malformed feedback: no error text may contain it."""
+NOT_A_NUMBER: tuple[object, ...] = ("abc", [MARKER, 0.1], NAN, INFINITE)
 """Feedback that is refused where a person has one number."""
+
+
+def not_numbers(width: int) -> tuple[object, ...]:
+    """Return feedback that is refused where a person has `width` numbers."""
+    rest = [0.0] * (width - 2)
+    return (
+        [1.0] * (width - 1),
+        [1.0] * (width + 1),
+        "abc",
+        [[1.0] * width],
+        [MARKER, NAN, *rest],
+        [MARKER, INFINITE, *rest],
+    )
+
+
+def not_in_unit_range(width: int) -> tuple[object, ...]:
+    """Return feedback that is refused where a person has `width` numbers between 0 and 1."""
+    rest = [0.0] * (width - 2)
+    return (*not_numbers(width), [MARKER, -0.1, *rest], [MARKER, 1.5, *rest])
 
 
 @dataclass(frozen=True)
@@ -111,4 +117,4 @@ def worth(low: float) -> Callable[[np.random.Generator], Worth]:
 
 def failing(chosen: Integers) -> float:
     """Raise an error, as a person's function may."""
-    raise ZeroDivisionError("0.777")
+    raise ZeroDivisionError(str(MARKER))

@@ -5,9 +5,9 @@ from discreet.audit.cases.case import Case
 from discreet.audit.cases.parts import (
     HORIZON,
     NAN,
-    NOT_THREE_NUMBERS,
     Budgets,
     maker,
+    not_numbers,
     three_numbers,
 )
 
@@ -47,6 +47,6 @@ def _sum(name: str, privacy: Privacy, **settings: object) -> Case:
         name,
         maker(RunningSum, usual | settings),
         person=three_numbers,
-        refused=NOT_THREE_NUMBERS,
+        refused=not_numbers(3),
         broken=[NAN] * 3,
     )

@@ -10,14 +10,15 @@ from discreet.arrays import Floats, Mask
 from discreet.audit.cases.case import Case
 from discreet.audit.cases.parts import (
     HORIZON,
+    MARKER,
     NAN,
     NOT_A_NUMBER,
-    NOT_IN_UNIT_RANGE,
     Arguments,
     Budgets,
     failing,
     maker,
     mask_of,
+    not_in_unit_range,
     numbers,
     worth,
 )
@@ -166,7 +167,7 @@ def _sets(name: str, privacy: Privacy, **settings: object) -> Case:
         name,
         maker(SetMaximizer, merged),
         person=_light if covers else numbers(items),
-        refused=NOT_IN_UNIT_RANGE,
+        refused=not_in_unit_range(3),
         broken=[NAN] * items,
         available=mask_of(items),
     )
@@ -189,7 +190,7 @@ def _callables(name: str, privacy: Privacy, **settings: object) -> Case:
         name,
         maker(SetMaximizer, usual | settings),
         person=worth(0.0),
-        refused=(0.777, "abc"),
+        refused=(MARKER, "abc"),
         broken=failing,
         available=mask_of(3),
     )
@@ -239,7 +240,7 @@ def _clicks(name: str, privacy: Privacy, **settings: object) -> Case:
         name,
         maker(SetMaximizer, merged),
         person,
-        refused=(0.777, items, -1, "pear", [1, items], True),
+        refused=(MARKER, items, -1, "pear", [1, items], True),
         broken=99,
         available=mask_of(items),
         full=False,

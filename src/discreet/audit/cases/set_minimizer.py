@@ -7,14 +7,15 @@ from discreet.arrays import Floats
 from discreet.audit.cases.case import Case
 from discreet.audit.cases.parts import (
     HORIZON,
+    MARKER,
     NAN,
     NOT_A_NUMBER,
-    NOT_THREE_NUMBERS,
     Arguments,
     Budgets,
     failing,
     maker,
     mask_of,
+    not_numbers,
     worth,
 )
 from discreet.functions import GraphCut, MinusModular
@@ -68,7 +69,7 @@ def _costs(name: str, privacy: Privacy, **settings: object) -> Case:
         name,
         maker(SetMinimizer, usual | settings),
         person,
-        refused=(*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0, 0.0, 0.0]),
+        refused=(*not_numbers(5), [MARKER, -0.1, 0.0, 0.0, 0.0]),
         broken=[NAN] * 5,
         available=mask_of(3),
     )
@@ -80,7 +81,7 @@ def _callables(name: str, privacy: Privacy, **settings: object) -> Case:
         name,
         maker(SetMinimizer, usual | settings),
         person=worth(-0.3),
-        refused=(0.777,),
+        refused=(MARKER,),
         broken=failing,
         available=mask_of(3),
     )

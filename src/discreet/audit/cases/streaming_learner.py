@@ -5,7 +5,7 @@ import numpy as np
 from discreet import Privacy, StreamingLearner
 from discreet.arrays import Floats
 from discreet.audit.cases.case import Case
-from discreet.audit.cases.parts import HORIZON, INFINITE, NAN, Arguments, Budgets, maker
+from discreet.audit.cases.parts import HORIZON, INFINITE, MARKER, NAN, Arguments, Budgets, maker
 from discreet.domains import LpBall, Simplex
 from discreet.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
 
@@ -77,12 +77,12 @@ def _streaming(name: str, privacy: Privacy, *, features: int = 3, **settings: ob
         maker(StreamingLearner, merged),
         person,
         refused=(
-            [0.777],
-            ([0.777] * (features + 1), 0.1),
-            ([0.777] * features, NAN),
+            [MARKER],
+            ([MARKER] * (features + 1), 0.1),
+            ([MARKER] * features, NAN),
             ([INFINITE] * features, 0.1),
             "abc",
-            ([0.777] * features, "y"),
+            ([MARKER] * features, "y"),
         ),
         broken=([NAN] * features, 0.3),
     )

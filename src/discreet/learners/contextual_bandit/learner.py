@@ -172,7 +172,9 @@ class ContextualBandit(Learner):
         if has_labels != (label is not None):
             remedy = "have labels: give one" if has_labels else "have numbers: leave out the label"
             raise ConfigError(f"this learner's arms {remedy}")
-        self._engine.settle(self._rounds.state())  # numbers follow from all events before
+        self._engine.commit_pending_event(
+            self._rounds.state()
+        )  # numbers follow from all events before
         arm = self._engine.view.learning.public.arms.announced
         name = label_of(arm if label is None else label, "arms")
         self._engine.note(NewArm(name), self._rounds.state())

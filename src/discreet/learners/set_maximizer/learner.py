@@ -237,7 +237,9 @@ class SetMaximizer(Learner):
 
         Guarantee: docs/guarantees/sets.md, Theorem 5.
         """
-        self._engine.settle(self._rounds.state())  # new numbers depend on all earlier events
+        self._engine.commit_pending_event(
+            self._rounds.state()
+        )  # new numbers depend on all earlier events
         rounds = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
         added = _listed("add", add)
         retired = _listed("retire", retire)

@@ -1,7 +1,7 @@
 """Aggregators clip, quantise and add up people's data, and state the sensitivity of the sum.
 
-The door accepts an `Aggregate` and nothing else, and only this package makes one. Each aggregator
-has a file of its own:
+The door accepts an `Aggregate` and nothing else, and only this package makes one. One file per
+aggregator; those of block releases are (`GainPath` is for sampled paths):
 
     Rows          one vector per person, clipped to a length
     PublicCells   one number per person, in cells that the public schedule fixes

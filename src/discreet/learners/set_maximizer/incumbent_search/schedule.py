@@ -38,12 +38,12 @@ class ScreeningSchedule:
         It is 1 for the usual number of visitors, the usual click rate of an item, and 20 items per
         slot.
         """
-        items = (self.items / self.slots / TUNED.usual_items_per_slot) ** TUNED.crowd
+        items = (self.items / self.slots / TUNED.usual_items_per_slot) ** TUNED.items_per_slot_power
         visitors = self.rounds * min(rate / TUNED.usual_rate, TUNED.most_rate)
         usual = TUNED.usual_visitors.of(self.feedback)
-        power = TUNED.slower.of(self.feedback)
+        power = TUNED.visitors_power.of(self.feedback)
         if self.feedback == "clicks" and visitors <= usual:
-            power = TUNED.slower_if_few
+            power = TUNED.visitors_power_if_few
         return float(items * (visitors / usual) ** power)
 
     def stages(self, rate: float) -> list[Stage]:

@@ -78,11 +78,11 @@ class Tuning:
     """Number of items per slot at a pace of 1."""
     usual_visitors: ByFeedback = ByFeedback(clicks=1e5, bandit=1e6)
     """Number of visitors at a pace of 1."""
-    crowd: float = 0.6
+    items_per_slot_power: float = 0.6
     """Power of the number of items per slot in the pace of screening (display.py)."""
-    slower: ByFeedback = ByFeedback(clicks=-0.6, bandit=-0.4)
+    visitors_power: ByFeedback = ByFeedback(clicks=-0.6, bandit=-0.4)
     """Power of the number of visitors in the pace of screening (display.py)."""
-    slower_if_few: float = -0.85
+    visitors_power_if_few: float = -0.85
     """Power of the number of visitors for clicks of few visitors (display.py, clicks_low_rate)."""
     bold: ByFeedback = ByFeedback(clicks=0.7, bandit=1.0)
     """Standard deviation of Thompson's draws, relative to that of the posterior (display.py)."""

@@ -1,24 +1,25 @@
 """The mode of many passes: noisy gradient descent on whitened rows, for one release.
 
-    norms        a histogram of ‖x‖: rows are divided by their usual norm
-    directions   second moments, once or twice: a whitening map W to rows z = Wx
-    gradients    θ ← θ − step·(noisy Σ clipped gradients of z)/n, again and again
+    lengths   a histogram of ‖x‖: rows are divided by their usual norm
+    grams     second moments, once or twice: a whitening map W to rows z = Wx
+    clips     histograms of norms of gradients: the clip is a quantile
+    steps     θ ← θ − step·(noisy Σ clipped gradients of z)/n, again and again
 
 All parts read all samples, so each part has a share of one budget. That is far better than a
-disjoint share of the samples for each part: noise grows with one over the root of the share of a
-budget, but with one over the share of the samples.
+disjoint share of the samples for each part: noise grows as 1/√share if the budget is split, but as
+1/share if the samples are.
 
 A regression with few samples, whose directions noise would hide, makes one release of second
-moments and moments, and fits a ridge. Otherwise the second moments of z are about 1, so a step of
-1/curvature is Newton's. The noise of the last step stays in the result, so this step has half of
-the budget. The clip is a quantile of norms of gradients, which is measured twice since residuals
-shrink. A classifier makes steps along clipped, hence nearly normalised, gradients, of fixed total
-length, and takes an average with growing weights.
+moments XᵀX and cross moments Xᵀy, and fits a ridge. Otherwise the second moments of z are about 1,
+so a step of 1/curvature is Newton's. The noise of the last step stays in the result, so this step
+has half of the budget. The clip is a quantile of norms of gradients, which is measured twice since
+residuals shrink. A classifier makes steps along clipped, hence nearly normalised, gradients, of
+fixed total length, and takes an average with growing weights.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 4
 Runtime     O(d·classes) per sample and pass, O(d²) for second moments; two bytes per held number
 References  Bassily, Smith, Thakurta (2014), "Private Empirical Risk Minimization"
-            Sheffet (2017); Wang (2018), one release of second moments and moments
+            Sheffet (2017); Wang (2018), one release of XᵀX and Xᵀy
 """
 
 from functools import cached_property
