@@ -358,9 +358,12 @@ def test_texts_are_missing_numbers_and_a_column_of_lists_is_refused_without_bein
 
 
 def test_a_log_that_is_broken_is_not_quoted(tmp_path: Path) -> None:
-    for name, content in (("log.csv", b""), ("log.parquet", b"a,b\n1,2,Jane 77.75\n")):
+    for name, content, message in (
+        ("log.csv", b"", "is empty: its first line must have the names of the columns"),
+        ("log.parquet", b"a,b\n1,2,Jane 77.75\n", r"cannot be read as \.parquet"),
+    ):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(ConfigError, match=r"cannot be read as \.") as caught:
+        with pytest.raises(ConfigError, match=message) as caught:
             read_log(tmp_path / name)
         assert "77.75" not in str(caught.value)
         assert caught.value.__cause__ is None
@@ -368,9 +371,10 @@ def test_a_log_that_is_broken_is_not_quoted(tmp_path: Path) -> None:
 
 def test_one_broken_line_of_a_log_leaves_the_others_as_they_are(tmp_path: Path) -> None:
     for line, wanted in (
-        (b"1,2,Jane", [1, 2]),
-        (b"\xff,2", [np.nan, 2]),
-        (b"1", [1, np.nan]),
+        (b"1,2,Jane", [np.nan, np.nan]),
+        (b"\xff,2", [np.nan, np.nan]),
+        (b"1", [np.nan, np.nan]),
+        (b'"1,2', [np.nan, np.nan]),
         (b"1,2", [1, 2]),
     ):
         (tmp_path / "log.csv").write_bytes(b"a,b\n3,4\n" + line + b"\n5,6\n")

@@ -13,6 +13,7 @@ import polars
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
 from discreet.feedback import as_floats
+from discreet.records.text import TextFile
 
 
 class LogTable:
@@ -96,10 +97,9 @@ def _read(path: Path, choose: Callable[[list[str]], list[str]] | None) -> polars
         if path.suffix == ".parquet":
             columns = None if choose is None else choose(list(polars.read_parquet_schema(path)))
             return polars.read_parquet(path, columns=columns)
-        # One person's line, too long or not valid text, must not make the whole file unreadable.
-        return polars.read_csv(
-            path, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
-        )
+        file = TextFile.opened(path)
+        columns = None if choose is None else choose(list(file.columns))
+        return polars.concat([file.empty(columns), *file.batches(columns)])
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
     except UnicodeEncodeError:
