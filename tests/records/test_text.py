@@ -83,6 +83,33 @@ def test_a_line_that_cannot_be_read_is_a_blank_row_and_leaves_all_others(
     assert found[2] in {(None, None), ("1", "\r2")}
 
 
+@pytest.mark.parametrize("before", range(0, 200, 7))
+def test_what_a_line_says_does_not_depend_on_where_in_the_file_it_stands(
+    before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other people's lines decide where blocks begin, so that must not matter."""
+    monkeypatch.setattr(text, "BLOCK", 128)
+    monkeypatch.setattr(text, "LONGEST_LINE", 60)
+    monkeypatch.setattr(text, "LONGEST_CELL", 1)
+    lead = b"1" * (before % 50) + b",2\n"
+    fill = lead * (1 + before // 50)
+    mark = b"\xef\xbb\xbf7,8\n"
+    too_long = b"5," + b"6" * 70 + b"\n"
+    long_enough = b"5," + b"6" * 50 + b"\n"
+    rows = rows_of(written(tmp_path, fill + too_long + fill + mark + fill + long_enough, 2))
+    count = 1 + before // 50
+    assert rows[count] == (None, None)
+    assert rows[2 * count + 1] == ("\ufeff7", "8")
+    assert rows[3 * count + 2] == ("5", "6" * 50)
+
+
+def test_wide_tables_may_have_long_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "LONGEST_LINE", 100)
+    cells = ["0.1234567890123456789"] * 60
+    (row,) = rows_of(written(tmp_path, ",".join(cells).encode() + b"\n", 60))
+    assert row == tuple(cells)
+
+
 def test_a_line_longer_than_memory_allows_is_skipped_in_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,7 +142,7 @@ def test_a_file_of_tabs_is_known_by_its_ending(tmp_path: Path) -> None:
         (b"", "is empty: its first line must have the names of the columns"),
         (b"\n1,2\n", "is empty: its first line must have the names of the columns"),
         (b"caf\xe9,price\n1,2\n", "is not UTF-8: save the file in that encoding"),
-        (b"tea,tea\n1,2\n", "has two columns called 'tea': rename one of them"),
+        (b"tea,tea\n1,2\n", "has two columns of the same name: rename one of them"),
     ],
 )
 def test_a_header_that_cannot_be_read_is_refused_in_one_line(

@@ -70,13 +70,13 @@ class GraphicMatroid(BasisPolytope):
 
     @cached_property
     def _ends(self) -> Integers:
-        """Both ends of every edge, with the vertices that occur numbered from 0."""
+        """The two ends of every edge, with the occurring vertices numbered from 0."""
         vertices = np.unique(np.array(self.edges))
         return np.searchsorted(vertices, np.array(self.edges))
 
     @cached_property
     def _pairs(self) -> list[list[int]]:
-        """Both ends of every edge as lists, for loops in plain Python."""
+        """The two ends of every edge as lists, for loops in plain Python."""
         pairs: list[list[int]] = self._ends.tolist()
         return pairs
 

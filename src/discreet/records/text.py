@@ -6,8 +6,9 @@ else. So a newline ends a row wherever it stands, also inside quotes. Only publi
 file: it does not exist, it has no header, or its header cannot be read.
 
 Lines without quotes that have the right number of separators are split by Polars, many at a time:
-they cannot reach into each other. Lines with quotes, or with a carriage return that does not end
-them, are split one at a time. Which way a line goes depends on that line alone.
+they cannot reach into each other. Lines with quotes, with a carriage return that does not end them,
+or that may begin with a byte order mark are split one at a time. Which way a line goes depends on
+that line alone, not on its place in the file.
 
 Guarantee   SECURITY.md: what one person brings never decides how another is read
 """
@@ -26,14 +27,20 @@ from discreet.errors import ConfigError
 
 BLOCK = 2**22
 """Bytes that are read at once."""
-LONGEST_LINE = 2**20
-"""Bytes of a line; a longer one is a blank row, so that memory stays bounded."""
+LONGEST_LINE, LONGEST_CELL = 2**20, 100
+"""Bytes of a line, or of a cell on average if that allows more; longer lines are blank rows, so
+that memory stays bounded.
+"""
+LONGEST_HEADER = 2**26
+"""Bytes of the line with the names of the columns."""
 NEWLINE, RETURN, QUOTE = 10, 13, 34
 FIRST_OF_MANY_BYTES = 128
 """The least byte of a character that takes several, in UTF-8."""
 SEPARATORS = {".tsv": "\t"}
 """By the ending of a file; others have commas."""
 BYTE_ORDER_MARK = "\ufeff"
+FIRST_OF_MARK = 0xEF
+"""The first byte of a byte order mark, in UTF-8."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class TextFile:
     def opened(cls, path: Path) -> "TextFile":
         """Read the header; `ConfigError` if there is none."""
         with path.open("rb") as file:
-            line = file.readline(LONGEST_LINE)
+            line = file.readline(LONGEST_HEADER)
         try:
             text = line.decode().removeprefix(BYTE_ORDER_MARK)
         except UnicodeDecodeError:
@@ -58,8 +65,8 @@ class TextFile:
         if not names or not any(names):
             raise ConfigError(f"{path} is empty: its first line must have the names of the columns")
         if len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ConfigError(f"{path} has two columns called {twice!r}: rename one of them")
+            # Not quoted: in a file without a header, this line is a person's.
+            raise ConfigError(f"{path} has two columns of the same name: rename one of them")
         return cls(path, tuple(names))
 
     def empty(self, names: Sequence[str] | None = None) -> polars.DataFrame:
@@ -75,7 +82,7 @@ class TextFile:
         wanted = list(self.columns if names is None else names)
         separator = _separator_of(self.path)
         with self.path.open("rb") as file:
-            file.readline(LONGEST_LINE)
+            file.readline(LONGEST_HEADER)
             for block in _blocks(file, len(self.columns), separator):
                 yield _parsed(block, self.columns, separator).select(wanted)
 
@@ -98,12 +105,17 @@ def _blocks(file: BinaryIO, width: int, separator: str) -> Iterator[bytes]:
             rest = piece[end:]
         else:
             rest += piece
-        if len(rest) > LONGEST_LINE:
+        if len(rest) > _longest(width):
             rest = b""
             _skip_line(file)
             yield blank
     if rest:
         yield rest + b"\n"
+
+
+def _longest(width: int) -> int:
+    """Return the most bytes of a line with `width` cells."""
+    return max(LONGEST_LINE, LONGEST_CELL * width)
 
 
 def _skip_line(file: BinaryIO) -> None:
@@ -125,8 +137,14 @@ def _parsed(block: bytes, columns: Sequence[str], separator: str) -> polars.Data
     """Return the cells of some whole lines, one row per line."""
     bytes_of_block = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(bytes_of_block == NEWLINE)
+    starts = np.concatenate([[0], ends[:-1] + 1])
     alone = _lines_with((bytes_of_block == QUOTE) | _stray_returns(bytes_of_block), ends)
-    unreadable = _unreadable(block, bytes_of_block, ends, len(columns), separator)
+    # Polars removes a byte order mark, but only where a block begins.
+    alone |= bytes_of_block[starts] == FIRST_OF_MARK
+    # Also where the whole line is in this block: its place in the file must not matter.
+    too_long = ends - starts > _longest(len(columns))
+    alone &= ~too_long
+    unreadable = too_long | _unreadable(block, bytes_of_block, ends, len(columns), separator)
     replaced = np.flatnonzero(alone | unreadable)
     plain = _with_blanks(block, ends, replaced, _blank(len(columns), separator))
     frame = polars.read_csv(

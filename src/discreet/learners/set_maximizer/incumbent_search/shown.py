@@ -42,7 +42,7 @@ class Shown(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ConstantSlates:
-    """The same slate in every round; nothing is counted."""
+    """A block that shows one slate in every round, and counts nothing."""
 
     slate: Integers
     order: Integers
