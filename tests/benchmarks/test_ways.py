@@ -221,7 +221,7 @@ def test_the_report_has_all_keys_and_a_second_run_reads_stored_results(
         "parameters",
         "nodes_over_before",
     }
-    assert (found["modes"], found["parameters"]) == (19, 93)
+    assert (found["modes"], found["parameters"]) == (19, 94)
     assert set(found["streams"]) == {
         f"hedge/none/{data}" for data in ("iid", "drift", "exchange", "alternate")
     }

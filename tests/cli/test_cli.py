@@ -334,7 +334,7 @@ def test_version() -> None:
         (
             ModuleNotFoundError("No module named 'polars'", name="polars"),
             2,
-            "discreet: polars is missing: pip install 'discreet[service]'\n",
+            "discreet: polars is missing: pip install 'discreet[tables]'\n",
         ),
     ],
 )

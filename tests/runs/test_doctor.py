@@ -45,7 +45,7 @@ def test_a_missing_extra_comes_with_the_command_that_installs_it(
         finding["name"]: finding["says"] for finding in report["findings"] if not finding["fine"]
     }
     assert report["ok"] is True
-    assert says["extra service"] == "polars missing: pip install 'discreet[service]'"
+    assert says["extra tables"] == "polars missing: pip install 'discreet[tables]'"
     assert says["extra lab"] == "polars missing: pip install 'discreet[lab]'"
 
 

@@ -26,7 +26,8 @@ from discreet.domains import LpBall
 from discreet.learners.log_adapter import log_adapter_of
 from discreet.learners.registry import HOMES
 from discreet.losses import SquaredLoss
-from discreet.records.table import LogTable, read_log
+from discreet.records.files import open_table
+from discreet.records.table import LogTable
 from discreet.runs.status import status_of
 from runs.logs import BASE, PRIVACY, SHOP, run
 
@@ -360,11 +361,11 @@ def test_texts_are_missing_numbers_and_a_column_of_lists_is_refused_without_bein
 def test_a_log_that_is_broken_is_not_quoted(tmp_path: Path) -> None:
     for name, content, message in (
         ("log.csv", b"", "is empty: its first line must have the names of the columns"),
-        ("log.parquet", b"a,b\n1,2,Jane 77.75\n", r"cannot be read as \.parquet"),
+        ("log.parquet", b"a,b\n1,2,Jane 77.75\n", r"log\.parquet cannot be read"),
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(ConfigError, match=message) as caught:
-            read_log(tmp_path / name)
+            open_table(tmp_path / name)
         assert "77.75" not in str(caught.value)
         assert caught.value.__cause__ is None
 
@@ -378,7 +379,7 @@ def test_one_broken_line_of_a_log_leaves_the_others_as_they_are(tmp_path: Path) 
         (b"1,2", [1, 2]),
     ):
         (tmp_path / "log.csv").write_bytes(b"a,b\n3,4\n" + line + b"\n5,6\n")
-        found = read_log(tmp_path / "log.csv").numbers(["a", "b"])
+        found = open_table(tmp_path / "log.csv").whole().numbers(["a", "b"])
         assert np.array_equal(found, [[3, 4], wanted, [5, 6]], equal_nan=True)
 
 

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from discreet import ConfigError, ContextualBandit, Privacy
 from discreet.cli import app
 from discreet.learners.contextual_bandit.log_adapter import ContextualBanditLogAdapter
+from discreet.records import sources
 from discreet.runs import run as service
 from discreet.runs.run import run_log
 
@@ -109,7 +110,7 @@ def test_a_run_that_is_stopped_anywhere_decides_as_if_it_had_not_been(
     """The run stops in the middle of blocks; rows since the last checkpoint are read again."""
     log = patients(generator, uniform=settings == UNIFORM)
     run(tmp_path / "whole", CLINIC + settings, log)
-    monkeypatch.setattr(service, "CHUNK", 97)
+    monkeypatch.setattr(sources, "ROWS", 97)
     monkeypatch.setattr(service, "CHECKPOINT", 1)
     honest = ContextualBanditLogAdapter.feedback
     for stop in (1, 5, 20, 40):

@@ -73,6 +73,8 @@ def _as(wanted: object, value: object, name: str) -> object:
         return value if is_allowed else _NO
     if get_origin(wanted) is tuple:
         return _as_tuple(get_args(wanted), value, name)
+    if get_origin(wanted) is dict:
+        return _as_mapping(get_args(wanted)[1], value, name)
     if wanted is bool or wanted is str:
         return value if isinstance(value, wanted) else _NO
     if wanted is int:
@@ -118,6 +120,13 @@ def _as_tuple(parts: tuple[object, ...], value: object, name: str) -> object:
     if len(parts) != len(value):
         return _NO
     return tuple(admitted(part, entry, name) for part, entry in zip(parts, value, strict=True))
+
+
+def _as_mapping(wanted: object, value: object, name: str) -> object:
+    """Return a dictionary by text with entries of this type, or _NO."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        return _NO
+    return {key: admitted(wanted, entry, f"{name} of {key}") for key, entry in value.items()}
 
 
 def _as_described(wanted: "type[DataclassInstance]", value: object, name: str) -> object:
@@ -176,6 +185,8 @@ def _words(wanted: object) -> str:
     }
     if wanted in known:
         return known[wanted]
+    if get_origin(wanted) is dict:
+        return "a table"
     return "a list" if get_origin(wanted) is tuple else str(getattr(wanted, "__name__", wanted))
 
 
@@ -197,6 +208,8 @@ def _plain(value: object) -> object:
         return as_plain(value)
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()} or None
     if isinstance(value, float) and value == inf:
         return "inf"
     return None if callable(value) else value
@@ -215,11 +228,13 @@ def _described_fields(value: "DataclassInstance") -> list[Field[object]]:
 def to_toml(plain: dict[str, object], table: str = "") -> str:
     """Return plain data as TOML: single values first, then one table per described value."""
     lines = [
-        f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, dict)
+        f"{_toml_key(name)} = {_toml(value)}"
+        for name, value in plain.items()
+        if not isinstance(value, dict)
     ]
     for name, value in plain.items():
         if isinstance(value, dict):
-            inner = f"{table}.{name}" if table else name
+            inner = f"{table}.{_toml_key(name)}" if table else _toml_key(name)
             lines += ["", f"[{inner}]", to_toml(value, inner)]
     return "\n".join(lines)
 
@@ -242,6 +257,12 @@ def from_toml(text: str) -> dict[str, object]:
 def _toml(value: object) -> str:
     """Return a value as TOML: JSON, without escapes, except for the character DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _toml_key(name: str) -> str:
+    """Return a key of TOML, in quotes if it has other characters than letters and digits."""
+    is_bare = name.isascii() and bool(name) and all(c.isalnum() or c in "-_" for c in name)
+    return name if is_bare else _toml(name)
 
 
 def fingerprint(*values: object) -> str:

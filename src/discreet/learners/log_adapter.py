@@ -27,30 +27,22 @@ from discreet.engine.settings import Settings, refuse_removed
 from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError
 from discreet.learners.registry import HOMES
+from discreet.records.columns import Cells
 from discreet.records.log_cells import UNIFORM, names_in
 
 DECIDED = "decided"
 """Value of `slates` for a log of the decisions of the run itself."""
 
 
-class Table(Protocol):
+class Table(Cells, Protocol):
     """Some rows of a log, column by column: of a file, a query's result, or a partition."""
 
     @property
     def columns(self) -> list[str]:
         """The names of all columns, in order."""
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-
-    def numbers(self, names: Sequence[str]) -> Floats:
-        """Return a matrix with these columns; NaN for a cell that is not a number."""
-
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, lists as JSON; "" for a missing cell."""
-
-    def values(self, name: str) -> list[object]:
-        """Return a column unchanged; None for a missing cell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +119,21 @@ class LogAdapter(ABC):
         return report
 
     @property
+    def beside(self) -> list[str]:
+        """Columns that are read beside those of `columns`, such as that of the propensities."""
+        propensity = self.log.get("propensity", UNIFORM)
+        return [] if propensity == UNIFORM else [propensity]
+
+    @property
+    def warm_starts(self) -> bool:
+        """Whether the whole log, of another policy, is read at once before the first round."""
+        return False
+
+    def numeric(self, columns: Sequence[str]) -> list[str]:
+        """Return which of these columns hold numbers, so that a column of texts teaches nothing."""
+        return []
+
+    @property
     def lasting(self) -> dict[str, object]:
         """The keys about the log that must stay the same throughout a run."""
         return {}
@@ -143,9 +150,9 @@ class LogAdapter(ABC):
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> object:
         """Return one entry or row of feedback per row; each met the decision of its ticket."""
 
-    def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy | None:
-        """Return the whole log of another policy, for a warm start; None for this run's own log."""
-        return None
+    def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy:
+        """Return the whole log of another policy, for a warm start (`warm_starts`)."""
+        raise ConfigError("this learner has no warm start: leave the log of another policy out")
 
     def named(self, decision: dict[str, object], columns: Sequence[str]) -> dict[str, object]:
         """Return a decision as plain data, with the names that the log uses."""
@@ -167,6 +174,9 @@ class NumbersLogAdapter(LogAdapter):
 
     def columns(self, header: Sequence[str]) -> list[str]:
         return row_columns(header, getattr(self.settings, self.size), self.log.get("columns"))
+
+    def numeric(self, columns: Sequence[str]) -> list[str]:
+        return list(columns)
 
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Floats:
         return rows.numbers(columns)

@@ -1,19 +1,18 @@
-"""Tables of logs and records: CSV and Parquet files, one row per person, logs in order of time.
+"""Some rows of a table in memory, read column by column, each cell alone.
 
 Errors name columns and their types, never their contents.
 """
 
 import json
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import polars
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
 from discreet.feedback import as_floats
-from discreet.records.text import TextFile
+from discreet.records.dates import DateRule
 
 
 class LogTable:
@@ -39,6 +38,31 @@ class LogTable:
         for place, name in enumerate(names):
             rows[:, place] = self._column_of_numbers(name)
         return rows
+
+    def is_missing(self, name: str) -> Mask:
+        """Return which cells of a column are empty: null, NaN, or a text of blanks."""
+        column = self._frame[name]
+        missing = column.is_null().to_numpy()
+        if column.dtype.is_float():
+            missing = missing | column.is_nan().fill_null(True).to_numpy()
+        elif column.dtype == polars.String:
+            missing = missing | (column.str.strip_chars() == "").fill_null(True).to_numpy()
+        elif column.dtype == polars.Object:
+            missing = np.array([_is_empty(value) for value in column.to_list()], dtype=np.bool_)
+        return np.asarray(missing, dtype=np.bool_)
+
+    def days(self, name: str, rule: DateRule) -> Floats:
+        """Return a column of dates as days since the rule's first day; NaN for no date."""
+        column = self._frame[name]
+        kind = column.dtype
+        if kind in (polars.Date, polars.Datetime):
+            if kind == polars.Date:
+                column = column.cast(polars.Datetime("us"))
+            elif kind.time_zone is not None:  # type: ignore[attr-defined]
+                column = column.dt.convert_time_zone("UTC")
+            seconds = column.dt.timestamp("us").cast(polars.Float64).fill_null(float("nan"))
+            return rule.days(np.asarray(seconds.to_numpy(), dtype=np.float64) / 1e6)
+        return rule.parsed(column.to_list())
 
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, lists as JSON; "" for missing cells."""
@@ -79,31 +103,8 @@ class LogTable:
         return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
-def read_log(path: Path) -> LogTable:
-    """Return the log in a file."""
-    return LogTable(_read(path, None))
-
-
-def read_numbers(path: Path, choose: Callable[[list[str]], list[str]]) -> Floats:
-    """Return a matrix with the columns that `choose` picks from the file's columns."""
-    log = LogTable(_read(path, choose))
-    return log.numbers(choose(log.columns))
-
-
-def _read(path: Path, choose: Callable[[list[str]], list[str]] | None) -> polars.DataFrame:
-    """Return the file as a data frame, with errors that name the file and not its contents."""
-    try:
-        str(path).encode()  # Polars requires a name that is valid text
-        if path.suffix == ".parquet":
-            columns = None if choose is None else choose(list(polars.read_parquet_schema(path)))
-            return polars.read_parquet(path, columns=columns)
-        file = TextFile.opened(path)
-        columns = None if choose is None else choose(list(file.columns))
-        return polars.concat([file.empty(columns), *file.batches(columns)])
-    except FileNotFoundError:
-        raise ConfigError(f"{path} does not exist") from None
-    except UnicodeEncodeError:
-        raise ConfigError(f"{path} cannot be read: its name is not valid text, rename it") from None
-    except (OSError, polars.exceptions.PolarsError) as error:
-        kind = path.suffix or "CSV"
-        raise ConfigError(f"{path} cannot be read as {kind} ({type(error).__name__})") from None
+def _is_empty(value: object) -> bool:
+    """Whether one cell is None, NaN, or a text of blanks."""
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, float) and value != value)

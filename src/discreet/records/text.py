@@ -83,8 +83,15 @@ class TextFile:
         separator = _separator_of(self.path)
         with self.path.open("rb") as file:
             file.readline(LONGEST_HEADER)
-            for block in _blocks(file, len(self.columns), separator):
+            blank = _blank(len(self.columns), separator)
+            for block in blocks(file, _longest(len(self.columns)), blank):
                 yield _parsed(block, self.columns, separator).select(wanted)
+
+    def count(self) -> int:
+        """Return the number of rows: the lines after the header."""
+        with self.path.open("rb") as file:
+            file.readline(LONGEST_HEADER)
+            return count_lines(file)
 
 
 def _separator_of(path: Path) -> str:
@@ -94,9 +101,8 @@ def _separator_of(path: Path) -> str:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def _blocks(file: BinaryIO, width: int, separator: str) -> Iterator[bytes]:
-    """Yield whole lines, some megabytes at a time; a line that is too long as a blank row."""
-    blank = _blank(width, separator) + b"\n"
+def blocks(file: BinaryIO, longest: int, blank: bytes) -> Iterator[bytes]:
+    """Yield whole lines, some megabytes at a time; `blank` for a line that is too long."""
     rest = b""
     while piece := file.read(BLOCK):
         end = piece.rfind(b"\n") + 1
@@ -105,12 +111,22 @@ def _blocks(file: BinaryIO, width: int, separator: str) -> Iterator[bytes]:
             rest = piece[end:]
         else:
             rest += piece
-        if len(rest) > _longest(width):
+        if len(rest) > longest:
             rest = b""
             _skip_line(file)
-            yield blank
+            yield blank + b"\n"
     if rest:
         yield rest + b"\n"
+
+
+def count_lines(file: BinaryIO) -> int:
+    """Return the number of lines from here to the end of the file."""
+    count = 0
+    last = b""
+    while piece := file.read(BLOCK):
+        count += piece.count(b"\n")
+        last = piece
+    return count + (last[-1:] not in (b"", b"\n"))
 
 
 def _longest(width: int) -> int:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from discreet.errors import StateError
 
 EXTRAS = {
-    "service": ("polars",),
+    "tables": ("polars", "nanoarrow"),
     "lab": ("matplotlib", "polars"),
     "sklearn": ("sklearn",),
     "scale": ("distributed",),
@@ -54,7 +54,7 @@ def extra_with(package: str) -> str | None:
     """Return the smallest extra that has a package; None if the package is not optional.
 
     >>> extra_with("polars")
-    'service'
+    'tables'
     """
     return next((extra for extra, packages in EXTRAS.items() if package in packages), None)
 

@@ -34,8 +34,10 @@ from discreet.budget.privacy import Privacy
 from discreet.budget.together import together
 from discreet.errors import ConfigError
 from discreet.learners.running_sum import RunningSum
+from discreet.records.files import open_table
 from discreet.records.log_cells import UNIFORM, item_text, names_in, numbers_in, weight_of
-from discreet.records.table import LogTable, read_log
+from discreet.records.sources import Source
+from discreet.records.table import LogTable
 from discreet.runs.files import read_toml
 from discreet.runs.status import CommittedRun
 
@@ -178,7 +180,7 @@ def evaluate_log(
     policy
         The slate to evaluate.
     data
-        The log, CSV or Parquet.
+        The log: a file, a folder of files, or a glob.
     privacy
         The budget of this release, and the largest number of rows per person.
     propensity
@@ -200,11 +202,13 @@ def evaluate_log(
 
     Guarantee   docs/guarantees/evaluation.md, Theorems 1 and 2
     """
-    log = read_log(data)
+    log = open_table(data)
     answer = _answer_of(log, propensity)
     bound = _clip_of(policy, answer, propensity, clip)
-    rows = require.whole("the number of rows", len(log))
-    values = weighted(policy, log, answer, propensity)
+    names = ["slate", answer, *([] if propensity == UNIFORM else [propensity])]
+    batches = [weighted(policy, rows, answer, propensity) for rows in log.batches(names)]
+    values = np.concatenate([np.empty(0), *batches])
+    rows = require.whole("the number of rows", len(values))
     total = RunningSum(1, rows, privacy, bound=bound, nonnegative=True, block=rows, seed=seed)
     total.observe_many(values.reshape(-1, 1))
     total.release_if_due()
@@ -242,7 +246,7 @@ def _sampling(mean: float, bound: float, rows: int) -> float:
     return sqrt(expectation * (bound - expectation) / rows)
 
 
-def _answer_of(log: LogTable, propensity: str) -> str:
+def _answer_of(log: Source, propensity: str) -> str:
     """Return the name of the column with the answers; refuse a log that lacks columns."""
     header = log.columns
     answers = [name for name in ANSWERS if name in header]

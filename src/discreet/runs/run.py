@@ -1,8 +1,10 @@
 """`discreet run`: a learner over an event log, resumable after a kill.
 
-The log is a CSV or Parquet file with one visitor or sample per row, in order of time. The columns
-that a learner needs are in its `log_adapter.py`; `person` in the settings names the column with
-the person of each row. The folder of a run has these files:
+The log has one visitor or sample per row, in order of time: a file (Parquet, Arrow, CSV, TSV, JSON
+lines), a folder of such files, or a glob. It is read in batches. The columns that a learner needs
+are in its `log_adapter.py`; `[rename]` in the settings gives columns of the log the names that the
+learner knows; `person` names the column with the person of each row. The folder of a run has these
+files:
 
     state             the learner; not private
     columns.json      the columns that are read, written once, before the first row is read
@@ -43,14 +45,15 @@ from discreet.learners.base import Learner
 from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, log_adapter_of, present
 from discreet.learners.registry import learner_named
 from discreet.pictures import require_matplotlib
-from discreet.records.table import LogTable, read_log
+from discreet.records.files import open_table
+from discreet.records.renamed import renamed
+from discreet.records.sources import Source
+from discreet.records.table import LogTable
 from discreet.runs.columns import LogReading, store_reading
 from discreet.runs.decisions import Decisions
 from discreet.runs.earned import PICTURE, as_entries, write_picture
 from discreet.runs.files import make_folder, read_toml, write_whole
 
-CHUNK = 20_000
-"""Largest number of rows that are read at once."""
 CHECKPOINT = timedelta(seconds=10)
 """Time between two checkpoints of the open block."""
 
@@ -60,11 +63,17 @@ class _Source:
     """A log, and how its rows are read."""
 
     adapter: LogAdapter
-    log: LogTable
+    log: Source
     columns: list[str]
     """The columns that the learner reads."""
     person: str | None
     """The column with the person of each row."""
+
+    @property
+    def names(self) -> list[str]:
+        """All columns of the log that are read."""
+        person = [] if self.person is None else [self.person]
+        return list(dict.fromkeys([*self.columns, *self.adapter.beside, *person]))
 
     @property
     def reading(self) -> LogReading:
@@ -81,7 +90,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     config
         A TOML file with the learner's settings; `learner` is its name.
     data
-        The log, CSV or Parquet.
+        The log: a file, a folder of files, or a glob.
     out
         The folder of the run.
     console
@@ -125,23 +134,25 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
 
 def _prepared(config: Path, data: Path) -> tuple[str, _Source]:
     """Return the learner's name, and the log with the way in which it is read."""
-    name, adapter, person = _configured(config)
+    name, adapter, person, names = _configured(config)
     if adapter.settings.report:
         require_matplotlib()  # before budget is spent on the curve
-    log = read_log(data)
+    log = renamed(open_table(data), names)
+    header = log.columns
     if person is not None:
-        present(log.columns, [person])
-    columns = adapter.columns([column for column in log.columns if column != person])
-    return name, _Source(adapter, log, columns, person)
+        present(header, [person])
+        if list(header):
+            header = [column for column in header if column != person]
+    return name, _Source(adapter, log, adapter.columns(header), person)
 
 
 def _read(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
     """Read the log: with the learner's own decisions, or those of another policy."""
-    others = source.adapter.of_another_policy(source.log, source.columns)
-    if others is None:
-        _feed(learner, source, decisions, console)
+    if source.adapter.warm_starts:
+        log = source.log.whole(source.names)
+        _warm(learner, source, source.adapter.of_another_policy(log, source.columns), decisions)
     else:
-        _warm(learner, source, others, decisions)
+        _feed(learner, source, decisions, console)
 
 
 def _pictures(earned: Report | None, adapter: LogAdapter, out: Path) -> list[str]:
@@ -190,11 +201,14 @@ def _show(learner: Learner, source: _Source, decisions: Decisions, console: Cons
 
 
 class _Configured(NamedTuple):
-    """The learner's name, its log adapter with the settings, and the column with the persons."""
+    """The learner's name, its log adapter with the settings, and the names of columns."""
 
     name: str
     adapter: LogAdapter
     person: str | None
+    """The column with the person of each row."""
+    rename: object
+    """The names of columns that learners know, by their names in the log."""
 
 
 def _configured(config: Path) -> _Configured:
@@ -202,6 +216,7 @@ def _configured(config: Path) -> _Configured:
     plain = read_toml(config)
     name = plain.pop("learner", "SetMaximizer")
     person = plain.pop("person", None)
+    names = plain.pop("rename", None)
     try:
         adapter = log_adapter_of(name).from_plain(plain)
         is_needed = adapter.settings.keyed
@@ -210,7 +225,7 @@ def _configured(config: Path) -> _Configured:
                 "person must be the name of the column with the person of each row, "
                 f"got {require.shown(person)}"
             )
-        return _Configured(name, adapter, person)
+        return _Configured(name, adapter, person, names)
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
 
@@ -218,25 +233,32 @@ def _configured(config: Path) -> _Configured:
 def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
     """Read rows into the learner, from where it left off; write a line per release."""
     adapter = source.adapter
-    log = source.log
     first = learner.clock  # after a kill: the number of rows that were counted for good
-    if len(log) < first:
+    count = source.log.count()
+    if count is not None and count < first:
         raise ConfigError(
-            f"the log has {len(log)} rows, but {first} were read before: it must begin with those"
+            f"the log has {count} rows, but {first} were read before: it must begin with those"
         )
-    total = min(len(log), learner.horizon or len(log))
+    most = learner.horizon or count
+    total = most if count is None or most is None else min(most, count)
     _note(learner, source, decisions)
     if learner.release_if_due():  # a run was killed before this release
         _note(learner, source, decisions)
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task(f"{adapter.row}s", total=total, completed=first)
-        while first < total:
-            count = min(learner.rounds_until_release, CHUNK, learner.most_at_once, total - first)
-            _answer(learner, source, log[first : first + count])
-            first += count
-            if learner.release_if_due():
-                _note(learner, source, decisions)
-            progress.advance(bar, count)
+        for rows in source.log.batches(source.names, first):
+            read = 0
+            while read < len(rows) and (total is None or first < total):
+                left = len(rows) - read if total is None else min(len(rows) - read, total - first)
+                size = min(learner.rounds_until_release, learner.most_at_once, left)
+                _answer(learner, source, rows[read : read + size])
+                first += size
+                read += size
+                if learner.release_if_due():
+                    _note(learner, source, decisions)
+            progress.update(bar, completed=first)
+            if total is not None and first >= total:
+                break
 
 
 def _answer(learner: Learner, source: _Source, rows: LogTable) -> None:

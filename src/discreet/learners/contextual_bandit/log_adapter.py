@@ -129,6 +129,9 @@ class ContextualBanditLogAdapter(LogAdapter):
                 raise ConfigError(f"the column {name} cannot be part of the context as well")
         return present(header, [*context, *outcome])
 
+    def numeric(self, columns: Sequence[str]) -> list[str]:
+        return [*columns[: self.settings.features], REWARD]
+
     def contexts(self, rows: Table, columns: Sequence[str]) -> Floats:
         return rows.numbers(columns[: self.settings.features])
 

@@ -27,5 +27,8 @@ class ContinuousMaximizerLogAdapter(LogAdapter):
             names = [str(label) for label in settings.labels]
         return row_columns(header, width, names)
 
+    def numeric(self, columns: Sequence[str]) -> list[str]:
+        return list(columns)
+
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Floats:
         return rows.numbers(columns)

@@ -94,9 +94,14 @@ class SetMaximizerLogAdapter(LogAdapter):
     def _uniform(self) -> bool:
         return bool(self.log["propensity"] == UNIFORM)
 
-    def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy | None:
-        if "propensity" not in self.log:
-            return None
+    @property
+    def warm_starts(self) -> bool:
+        return "propensity" in self.log
+
+    def numeric(self, columns: Sequence[str]) -> list[str]:
+        return list(columns) if self.settings.feedback == "full" else []
+
+    def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy:
         slate, answer = columns
         named = {str(label): label for label in self._labels}
         slates = [[named.get(name) for name in names_in(text)] for text in rows.texts(slate)]

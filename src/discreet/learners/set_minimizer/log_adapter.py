@@ -49,6 +49,9 @@ class SetMinimizerLogAdapter(LogAdapter):
             names = [str(label) for label in settings.labels]
         return row_columns(header, width, names)
 
+    def numeric(self, columns: Sequence[str]) -> list[str]:
+        return list(columns) if self.settings.feedback == "full" else []
+
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> np.ndarray:
         settings = self.settings
         if settings.feedback == "full":

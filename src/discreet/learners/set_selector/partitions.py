@@ -36,6 +36,8 @@ from discreet.learners.set_selector.records import (
     batches,
     whole,
 )
+from discreet.records.kinds import is_table
+from discreet.records.paths import files_at
 from discreet.release.aggregators.partitions import HeldPart, Part, Runner, in_place, split
 
 HELD_BYTES = 2**28
@@ -160,7 +162,7 @@ def _sources(people: Any) -> list[Source] | None:
     """Return the source of each partition; None if people are not in partitions."""
     if isinstance(people, str | Path):
         # The full path: a worker may have another working directory.
-        return [Source(Path(people).absolute(), Path(people).name)]
+        return [Source(path.absolute(), path.name) for path in files_at(people)]
     if isinstance(people, Partitions):
         if isinstance(people.read, _Listed):  # each is sent separately
             return _sources_of(people.read.parts)
@@ -181,8 +183,7 @@ def _sources_of(parts: Sequence[Any]) -> list[Source]:
 
 def _is_partition(part: Any) -> bool:
     """Whether an entry of a list is a partition, by its type alone; a text is a record."""
-    is_frame = hasattr(part, "to_numpy") and hasattr(part, "columns")
-    return isinstance(part, Path | Partitions) or is_frame
+    return isinstance(part, Path | Partitions) or is_table(part)
 
 
 def _checked(

@@ -18,6 +18,8 @@ from discreet.feedback import as_rows
 from discreet.functions.sets import SetFunctions
 from discreet.learners.labels import Label
 from discreet.learners.log_adapter import row_columns
+from discreet.records.kinds import is_table
+from discreet.records.samples import opened
 from discreet.release.aggregators import HeldRows
 from discreet.release.aggregators.partitions import HeldPart
 
@@ -68,17 +70,11 @@ class RecordReader:
 
     def rows(self, records: Any) -> Any:
         """Return records as a sequence with a length and slices, one entry per person."""
-        if isinstance(records, str | Path):
-            try:
-                from discreet.records.table import read_numbers
-            except ImportError:
-                raise ConfigError(
-                    "files of people need Polars: pip install 'discreet[service]'"
-                ) from None
-            return read_numbers(Path(records), self._chosen)
-        header = getattr(records, "columns", None)
-        if header is not None and hasattr(records, "to_numpy"):
-            return self._frame(records, list(header))
+        if isinstance(records, str | Path) or is_table(records):
+            source = opened(records)
+            names = self._chosen(source.columns)
+            empty = np.empty((0, len(names)))
+            return np.concatenate([empty, *(rows.numbers(names) for rows in source.batches(names))])
         if self.columns is not None:
             raise ConfigError("columns are for frames and files, rows have no names: leave it out")
         if hasattr(records, "to_numpy"):
@@ -86,16 +82,6 @@ class RecordReader:
         if isinstance(records, np.ndarray) and records.ndim == 1 and self.width == 1:
             return records[:, None]
         return records
-
-    def _frame(self, frame: Any, header: list[Any]) -> Any:
-        """Return the rows of a frame."""
-        names = self._chosen([str(name) for name in header])
-        if type(frame).__module__.startswith("polars"):
-            from discreet.records.table import LogTable
-
-            return LogTable(frame).numbers(names)
-        places = {str(name): place for place, name in enumerate(header)}
-        return frame.iloc[:, [places[name] for name in names]].to_numpy()
 
     def _chosen(self, header: list[str]) -> list[str]:
         """Return the columns of a record: `columns`, else those of the labels, else all."""

@@ -12,17 +12,20 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
-from discreet.engine.people import names_of
+from discreet.engine.people import Name, names_of
+from discreet.errors import ConfigError, HorizonReached
 from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.constructor import constructor
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.leader import GradientLeader
 from discreet.learners.streaming_learner.many_passes import ManyPasses
 from discreet.learners.streaming_learner.mode import Coefficients, CoefficientsView
+from discreet.learners.streaming_learner.published import Published
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
-from discreet.losses import Loss, SoftmaxLoss
+from discreet.losses import Loss, Samples, SoftmaxLoss
 from discreet.optim.domains import Box, LpBall, Simplex
+from discreet.records.columns import Columns
 
 
 class StreamingLearner(Learner):
@@ -52,6 +55,11 @@ class StreamingLearner(Learner):
         The number of samples.
     privacy
         The requested guarantee. With `delta=0` it is pure, and value is much lower.
+    columns
+        How tables are read: `Columns(features, target, bounds=…, categories=…)` of discreet. With
+        bounds, features are scaled inside, coefficients are in the units of the table, there is an
+        intercept, and `feature_bound`, `target_bound` and the size of the domain follow: `LpBall`
+        without parentheses is a ball that suits. The domain holds coefficients of scaled features.
     feature_bound
         The largest norm of a row of features, in the norm dual to the domain's: l_q for an l_p ball
         (1/p + 1/q = 1), l₁ for boxes, l_∞ for simplices. Longer rows are scaled down. The bound is
@@ -115,13 +123,14 @@ class StreamingLearner(Learner):
     @constructor
     def __init__(
         self,
-        domain: LpBall | Box | Simplex,
+        domain: LpBall | Box | Simplex | type[LpBall | Box | Simplex],
         loss: Loss | SoftmaxLoss | type[Loss] | Callable[..., object],
         horizon: int,
         privacy: Privacy,
         *,
-        feature_bound: float,
-        target_bound: float,
+        columns: Columns | None = None,
+        feature_bound: float | None = None,
+        target_bound: float | None = None,
         bound: float | Literal["auto"] = "auto",
         method: Literal["auto", "passes", "frank-wolfe"] = "auto",
         intercept: bool = False,
@@ -186,9 +195,27 @@ class StreamingLearner(Learner):
         entries = rows[..., -1] if has_intercept else np.full(rows.shape[:-1], default)
         return entries if self.settings.classes > 1 else float(entries)
 
+    @property
+    def published(self) -> Published:
+        """The newest coefficients with the names of their columns, and their standard errors."""
+        columns = self.settings.columns
+        names = range(self._features) if columns is None else columns.names
+        return Published(
+            [str(name) for name in names],
+            self.coefficients,
+            self.standard_errors,
+            self.intercept,
+            self.intercept_standard_error,
+        )
+
     @guarded
     def observe_stream(
-        self, features: object, targets: object, shares: object = None, *, persons: object = None
+        self,
+        features: object,
+        targets: object = None,
+        shares: object = None,
+        *,
+        persons: object = None,
     ) -> None:
         """Observe many samples in order, and make every release that falls due on the way.
 
@@ -197,20 +224,24 @@ class StreamingLearner(Learner):
         Parameters
         ----------
         features, targets
-            A matrix with one row per sample, and one target per row. A malformed sample adds
-            nothing.
+            A matrix with one row per sample, and one target per row; or a table alone, which
+            `columns` describes: a frame of Polars or pandas, any Arrow stream, the path of a file
+            or a folder, a glob, or an iterator of frames. Tables are read in batches. A malformed
+            sample adds nothing.
         shares
             The weight of each sample, from 0 to 1; by default 1. A sample whose share is not a
             number adds nothing.
         persons
-            One name per sample if the privacy is `keyed`, as in `open_many`.
+            One name per sample if the privacy is `keyed`, as in `open_many`; for a table, the name
+            of the column.
 
         Raises
         ------
         OutOfBounds
             If features, targets and shares differ in length.
         HorizonReached
-            If there are more samples than rounds left; nothing is learned from them.
+            If there are more samples than rounds left; nothing is learned from them. A table whose
+            length is not known is read up to the horizon.
 
         Examples
         --------
@@ -226,8 +257,25 @@ class StreamingLearner(Learner):
         >>> model.clock, model.releases
         (400, 14)
         """
-        samples = self._view.problem.streamed(features, targets, shares)
-        names = names_of(persons, len(samples), keyed=self._keyed)
+        problem = self._view.problem
+        if targets is not None:
+            samples = problem.streamed(features, targets, shares)
+            self._stream(samples, names_of(persons, len(samples), keyed=self._keyed))
+            return
+        if shares is not None:
+            raise ConfigError("shares are for arrays: a table has none")
+        reader = problem.table_reader(features, persons)
+        left = self._rounds.until_horizon
+        if reader.count is not None and reader.count > left:
+            raise HorizonReached(
+                f"{reader.count} rows, but {left} of the planned rounds are left: nothing was "
+                "learned from them"
+            )
+        for samples, named in reader.batches():
+            self._stream(samples, names_of(named, len(samples), keyed=self._keyed))
+
+    def _stream(self, samples: Samples, names: list[Name] | None) -> None:
+        """Observe samples, and make every release that falls due on the way."""
         self._refuse_beyond(samples)
         position = 0
         while position < len(samples):

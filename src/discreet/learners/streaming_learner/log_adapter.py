@@ -6,6 +6,16 @@ may omit it:
     features = ["age", "income"]
     target = "spent"
     domain = "LpBall"
+
+Columns may have rules, which are those of `Columns`:
+
+    bounds = { age = [18, 100], income = [0, 200000], spent = [0, 5000] }
+    categories = { region = ["north", "south"] }
+    dates = { joined = "years since 2020-01-01" }
+    fill = { income = 30000 }
+    other = { region = "south" }
+
+Then features are scaled inside, and coefficients are in the units of the log.
 """
 
 from collections.abc import Sequence
@@ -18,13 +28,17 @@ from discreet.learners.log_adapter import LogAdapter, Table, list_of_columns, pr
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import Samples
 
+RULES = ("bounds", "categories", "dates", "fill", "other")
+"""Keys about the columns of the log, besides their names."""
+
 
 class StreamingLearnerLogAdapter(LogAdapter):
     """Reads the rows of a log as samples."""
 
     settings_type = StreamingLearnerSettings
     settings: StreamingLearnerSettings
-    keys = needed = ("features", "target")
+    keys = ("features", "target", *RULES)
+    needed = ("features", "target")
     row = "sample"
 
     @classmethod
@@ -35,6 +49,9 @@ class StreamingLearnerLogAdapter(LogAdapter):
                 "target must be a column, and none of the features, got "
                 f"{require.shown(log['target'])}"
             )
+        if any(name in log for name in RULES):
+            described = {name: log[name] for name in cls.keys if name in log}
+            return plain | {"columns": {"kind": "Columns"} | described}
         domain = plain.get("domain")
         domain = {"kind": domain} if isinstance(domain, str) else domain
         if not isinstance(domain, dict):
@@ -55,10 +72,21 @@ class StreamingLearnerLogAdapter(LogAdapter):
         return present(header, [*self.log["features"], self.log["target"]])
 
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Samples:
+        rules = self.settings.columns
+        if rules is not None:
+            return rules.samples(rows, shifts=self.settings.shifts)
         numbers = rows.numbers(columns)
         return Samples(numbers[:, :-1], numbers[:, -1])
 
+    def numeric(self, columns: Sequence[str]) -> list[str]:
+        rules = self.settings.columns
+        if rules is None:
+            return list(columns)
+        return [name for name in columns if name not in (*rules.categories, *rules.dates)]
+
     def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
+        if self.settings.columns is not None:
+            return decision
         coefficients = decision["coefficients"]
         features = columns[:-1]
         if self.settings.classes > 1:

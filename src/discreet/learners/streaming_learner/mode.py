@@ -11,13 +11,14 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats, Integers, repeated
 from discreet.budget.guarantee import Wording
 from discreet.engine.problem import Problem
 from discreet.engine.request import Batch, Request
 from discreet.engine.signals import held
 from discreet.engine.view import View
-from discreet.errors import OutOfBounds
+from discreet.errors import ConfigError, OutOfBounds
 from discreet.feedback import as_floats, each_number, from_text_or_complex, row_of
 from discreet.functions.person import reading, result_or
 from discreet.learners.streaming_learner.feature_rows import rows_at_once
@@ -25,6 +26,10 @@ from discreet.learners.streaming_learner.settings import StreamingLearnerSetting
 from discreet.learners.streams import ALIKE
 from discreet.losses import Samples
 from discreet.optim.domains import Box
+from discreet.records.array_table import ArrayTable
+from discreet.records.columns import InUnits
+from discreet.records.kinds import is_table
+from discreet.records.samples import TableReader
 
 ON_BOUNDARY = 0.98
 """Released averages of points on the boundary reach this share of the way to it."""
@@ -86,6 +91,8 @@ class GradientMode(Problem):
         """
         if isinstance(feedback, Samples):
             return feedback
+        if is_table(feedback):
+            return self.table_reader(feedback).whole()
         if isinstance(feedback, tuple) and len(feedback) == 2 and _are_many(*feedback):
             return self.streamed(*feedback)
         try:
@@ -103,7 +110,9 @@ class GradientMode(Problem):
 
         A share that is negative or not a number counts as 0.
         """
-        if _is_numeric(features):
+        if self.settings.columns is not None:
+            samples = self._in_columns(ArrayTable.of_matrix(features, targets, self._names))
+        elif _is_numeric(features):
             samples = Samples(features, targets if _is_numeric(targets) else each_number(targets))
         else:
             samples = self._each(_paired(features, targets))
@@ -117,6 +126,8 @@ class GradientMode(Problem):
 
     def _each(self, pairs: list[Any]) -> Samples:
         """Return one sample per pair (features, target); NaN where a pair is malformed."""
+        if self.settings.columns is not None:
+            return self._in_columns(ArrayTable.of_people(pairs, self._names))
         features = np.full((len(pairs), self.settings.features), np.nan)
         targets = np.full(len(pairs), np.nan)
         for place, pair in enumerate(pairs):
@@ -127,6 +138,28 @@ class GradientMode(Problem):
                     features[place] = x
                     targets[place] = y.reshape(-1)[0]
         return Samples(features, targets)
+
+    # --- samples of tables ------------------------------------------------------------------------
+
+    def table_reader(self, table: object, persons: object = None) -> "TableReader":
+        """Return the reader of a table's samples."""
+        columns = self.settings.columns
+        if columns is None:
+            raise ConfigError(
+                "a table needs columns=Columns(features, target), or give features and targets"
+            )
+        return TableReader(table, columns, persons, shifts=self.settings.shifts)
+
+    @property
+    def _names(self) -> list[str]:
+        """The columns that are read."""
+        assert self.settings.columns is not None
+        return self.settings.columns.read
+
+    def _in_columns(self, rows: ArrayTable) -> Samples:
+        """Return rows as samples, by the rules of the columns."""
+        assert self.settings.columns is not None
+        return self.settings.columns.samples(rows, shifts=self.settings.shifts)
 
     def _features(self, row: Any) -> Floats | None:
         """Return one row of features, which may be sparse; None if it is anything else."""
@@ -154,6 +187,8 @@ class GradientMode(Problem):
 
     def _one_sample(self, pair: Any) -> Samples:
         """Return the sample of one person; a malformed one is refused."""
+        if self.settings.columns is not None:
+            return self._one_row(pair)
         if type(pair) not in (tuple, list) or len(pair) != 2:
             raise OutOfBounds("feedback must be a pair (features, target)")
         x = self._features(pair[0])
@@ -167,6 +202,17 @@ class GradientMode(Problem):
                 "feedback must be finite: replace NaN and infinite entries before you pass them on"
             )
         return Samples(x.reshape(1, -1), y.reshape(1))
+
+    def _one_row(self, person: Any) -> Samples:
+        """Return the sample of one person by the rules of the columns."""
+        sample = self._in_columns(ArrayTable.of_people([person], self._names))
+        if not (np.isfinite(sample.features).all() and np.isfinite(sample.targets).all()):
+            raise OutOfBounds(
+                "feedback must be a dictionary with the columns "
+                f"{require.shown(', '.join(self._names))}, or a pair (features, target), with "
+                "values that the settings admit"
+            )
+        return sample
 
 
 class CoefficientsView(View[Public], Generic[Public]):
@@ -187,12 +233,21 @@ class CoefficientsView(View[Public], Generic[Public]):
     @property
     def coefficients(self) -> Floats:
         """The newest released coefficients in the user's units: one row per class."""
-        return self._in_units(self.public.coefficients)
+        rows = self._in_units(self.public.coefficients)
+        columns = self.settings.columns
+        if columns is None or not columns.is_scaled:
+            return rows
+        shifts = self.settings.shifts
+        return _joined(columns.in_units(rows[..., :-1], rows[..., -1], shifts=shifts))
 
     @property
     def standard_errors(self) -> Floats:
         """Standard errors of the coefficients in the user's units; NaN where they are not known."""
-        return self._in_units(self._errors())
+        rows = self._in_units(self._errors())
+        columns = self.settings.columns
+        if columns is None or not columns.is_scaled:
+            return rows
+        return _joined(columns.errors_in_units(rows[..., :-1], rows[..., -1]))
 
     def _errors(self) -> Floats:
         """Return the standard errors of `public.coefficients`, computed from public values only."""
@@ -219,9 +274,18 @@ class CoefficientsView(View[Public], Generic[Public]):
 
     def plain(self) -> dict[str, object]:
         rows = self.coefficients
-        if not self.settings.intercept:
-            return {"coefficients": rows.tolist()}
-        return {"coefficients": rows[..., :-1].tolist(), "intercept": rows[..., -1].tolist()}
+        features = self.settings.features
+        plain = {"coefficients": self._named(rows[..., :features].tolist())}
+        return plain | ({"intercept": rows[..., -1].tolist()} if self.settings.intercept else {})
+
+    def _named(self, coefficients: list[Any]) -> object:
+        """Return coefficients by the names of their columns, where the settings have columns."""
+        columns = self.settings.columns
+        if columns is None:
+            return coefficients
+        if self.settings.classes > 1:
+            return [dict(zip(columns.names, row, strict=True)) for row in coefficients]
+        return dict(zip(columns.names, coefficients, strict=True))
 
     def noticed(self) -> dict[str, str]:
         domain = self.settings.domain
@@ -229,6 +293,11 @@ class CoefficientsView(View[Public], Generic[Public]):
             return {}
         wider = "widen low and high" if isinstance(domain, Box) else "enlarge radius"
         return {"boundary": f"the coefficients lie on the boundary of the domain: {wider}"}
+
+
+def _joined(units: InUnits) -> Floats:
+    """Return coefficients with the intercept as the last entry of each row."""
+    return np.concatenate([units.coefficients, np.asarray(units.intercept)[..., None]], axis=-1)
 
 
 # --- reading feedback -----------------------------------------------------------------------------

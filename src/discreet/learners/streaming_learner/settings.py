@@ -1,7 +1,7 @@
 """The public settings of a streaming learner."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, inf, sqrt
 from typing import Any, ClassVar, Literal, Self
 
@@ -9,6 +9,7 @@ from discreet import require
 from discreet.engine.schedule import EqualBlocks
 from discreet.engine.settings import Settings
 from discreet.errors import ConfigError
+from discreet.learners.streaming_learner.from_columns import bound_of_features, completed, shifts
 from discreet.losses import (
     CallableLoss,
     GeneralisedLinearLoss,
@@ -18,6 +19,7 @@ from discreet.losses import (
     SquaredLoss,
 )
 from discreet.optim.domains import Box, LpBall, Simplex
+from discreet.records.columns import Columns
 
 MOST_NUMBERS = 10**7
 """The largest number of coefficients."""
@@ -55,8 +57,9 @@ class StreamingLearnerSettings(Settings):
     loss: (
         SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss
     ) = SquaredLoss()
-    feature_bound: float
-    target_bound: float
+    columns: Columns | None = field(default=None, metadata={"later": True})
+    feature_bound: float = None  # type: ignore[assignment]  # they follow from columns with bounds
+    target_bound: float = None  # type: ignore[assignment]
     bound: float | Literal["auto"] = "auto"
     method: Literal["auto", "passes", "frank-wolfe"] = "auto"
     intercept: bool = False
@@ -71,7 +74,9 @@ class StreamingLearnerSettings(Settings):
 
     def __post_init__(self) -> None:
         _refuse_method(self.method)
+        self._take_bounds_of_columns()
         super().__post_init__()
+        self._check_columns()
         require.whole("horizon", self.horizon)
         require.whole("dimension", self.domain.dimension, 1, MOST_NUMBERS)
         for name in ("feature_bound", "target_bound"):
@@ -86,6 +91,48 @@ class StreamingLearnerSettings(Settings):
             )
         if isinstance(self.loss, CallableLoss) and self.loss.gradient is None:
             raise ConfigError(CALLABLE_NOT_STORED)
+
+    def _take_bounds_of_columns(self) -> None:
+        """Set the bounds of features and targets from those of the columns, if left out."""
+        columns = self.columns
+        if isinstance(columns, Columns) and columns.is_scaled:
+            follow = {
+                "feature_bound": bound_of_features(columns, self.domain),
+                "target_bound": columns.target_bound(shifts=self.shifts),
+            }
+            for name, bound in follow.items():
+                if getattr(self, name) is None:
+                    object.__setattr__(self, name, bound)
+        lacking = [n for n in ("feature_bound", "target_bound") if getattr(self, n) is None]
+        if lacking:
+            raise ConfigError(f"the settings lack {', '.join(lacking)}")
+
+    def _check_columns(self) -> None:
+        """Refuse columns that do not fit the domain, the loss or the intercept."""
+        columns = self.columns
+        if columns is None:
+            return
+        if columns.is_scaled and not self.intercept:
+            raise ConfigError("columns with bounds need an intercept: leave intercept out")
+        if len(columns.names) != self.features:
+            raise ConfigError(
+                f"the columns give {len(columns.names)} features, and the domain has room for "
+                f"{self.features}: leave out its dimension"
+            )
+        if columns.classes is not None and not self.classifies:
+            raise ConfigError(
+                f"{columns.target} has categories: set loss to LogisticLoss or SoftmaxLoss"
+            )
+        if columns.classes is not None and columns.classes != max(2, self.classes):
+            raise ConfigError(
+                f"{columns.target} has {columns.classes} categories, and the loss "
+                f"{max(2, self.classes)} classes"
+            )
+
+    @property
+    def shifts(self) -> bool:
+        """Whether targets are taken less the middle of the bounds that `columns` states."""
+        return self.columns is not None and shifts(self.columns, self.loss)
 
     def _check_gradient_bound(self) -> None:
         """Refuse a bound on gradients that is out of range, or that the loss does not need."""
@@ -270,12 +317,12 @@ class StreamingLearnerSettings(Settings):
 
     @classmethod
     def translated(cls, given: dict[str, object]) -> dict[str, object]:
-        """Return the fields with a callable loss wrapped in `CallableLoss`."""
+        """Return the fields with a callable loss wrapped, and what follows from the columns."""
         loss = given.get("loss")
         # The losses of discreet.losses are not callable themselves.
         if callable(loss) and not isinstance(loss, type):
-            return given | {"loss": CallableLoss(loss)}
-        return given
+            given = given | {"loss": CallableLoss(loss)}
+        return completed(given)
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:

@@ -1,0 +1,94 @@
+"""Rows in arrays and lists as a table, so that the rules of `Columns` hold for them, too."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats, Mask
+from discreet.errors import OutOfBounds
+from discreet.feedback import as_separate_entries, each_number
+from discreet.functions.person import reading, result_or
+from discreet.records.dates import DateRule
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayTable:
+    """One array per column; each cell is read alone."""
+
+    cells: dict[str, np.ndarray]
+
+    @classmethod
+    def of_matrix(cls, features: Any, targets: Any, names: Sequence[str]) -> "ArrayTable":
+        """Return a matrix of features and a list of targets, in the order of the columns."""
+        with reading():
+            matrix = result_or(lambda: np.asarray(features), None)
+        column = as_separate_entries(targets)
+        if (
+            matrix is None
+            or column is None
+            or column.ndim != 1
+            or matrix.shape != (len(column), len(names) - 1)
+        ):
+            raise OutOfBounds(
+                f"feedback must be a pair (features, targets) with {len(names) - 1} columns of "
+                "features, and one target per row"
+            )
+        return cls(dict(zip(names, [*matrix.T, column], strict=True)))
+
+    @classmethod
+    def of_people(cls, people: Sequence[Any], names: Sequence[str]) -> "ArrayTable":
+        """Return one row per person: a dictionary by column, or a pair (features, target).
+
+        Anything else is a row of empty cells.
+        """
+        cells = np.full((len(people), len(names)), None, dtype=object)
+        for place, person in enumerate(people):
+            for column, cell in enumerate(_cells_of(person, names)):
+                cells[place, column] = cell
+        return cls(dict(zip(names, cells.T, strict=True)))
+
+    def __len__(self) -> int:
+        return len(next(iter(self.cells.values())))
+
+    def numbers(self, names: Sequence[str]) -> Floats:
+        """Return a matrix with these columns; NaN for a cell that is not a number."""
+        rows = np.empty((len(self), len(names)))
+        for place, name in enumerate(names):
+            numbers = each_number(self.cells[name])
+            rows[:, place] = np.nan if numbers is None else numbers
+        return rows
+
+    def values(self, name: str) -> list[object]:
+        """Return a column unchanged."""
+        return list(self.cells[name].tolist())
+
+    def days(self, name: str, rule: DateRule) -> Floats:
+        """Return a column of dates as numbers."""
+        column = self.cells[name]
+        if column.dtype.kind == "M":
+            seconds = column.astype("datetime64[us]").astype(np.float64) / 1e6
+            return rule.days(np.where(np.isnat(column), np.nan, seconds))
+        return rule.parsed(column.tolist())
+
+    def is_missing(self, name: str) -> Mask:
+        """Return which cells of a column are empty: None, NaN, or a text of blanks."""
+        return np.array([_is_empty(cell) for cell in self.values(name)], dtype=np.bool_)
+
+
+def _cells_of(person: Any, names: Sequence[str]) -> list[object]:
+    """Return the cells of one person in the order of the columns; none if they are malformed."""
+    if isinstance(person, Mapping):
+        return [person.get(name) for name in names]
+    if type(person) in (tuple, list) and len(person) == 2:
+        features, target = person
+        if isinstance(features, list | tuple | np.ndarray) and len(features) == len(names) - 1:
+            return [*features, target]
+    return []
+
+
+def _is_empty(cell: object) -> bool:
+    if isinstance(cell, str):
+        return not cell.strip()
+    return cell is None or (isinstance(cell, float) and cell != cell)

@@ -1,0 +1,84 @@
+"""JSON lines: one object per line, each line parsed alone.
+
+The file has no header, and the keys of a line are a person's. So the columns are those that the
+settings name: a line without such a key has an empty cell there, and a line that is no JSON object
+is a blank row.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars
+
+from discreet.records.text import LONGEST_LINE, blocks, count_lines
+
+LINES = 20_000
+"""The number of lines that become one frame."""
+
+
+class AnyName(list[str]):
+    """The header of a table without one: every name may be a column."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str)
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """A file with one JSON object per line."""
+
+    path: Path
+
+    @property
+    def columns(self) -> list[str]:
+        """A header that has every name."""
+        return AnyName()
+
+    @classmethod
+    def opened(cls, path: Path) -> "JsonLines":
+        """Return the file; an `OSError` if it cannot be opened."""
+        with path.open("rb"):
+            return cls(path)
+
+    def count(self) -> int:
+        """Return the number of lines."""
+        with self.path.open("rb") as file:
+            return count_lines(file)
+
+    def batches(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        """Yield the rows, some at a time, with these columns."""
+        with self.path.open("rb") as file:
+            for block in blocks(file, LONGEST_LINE, b""):
+                lines = block.split(b"\n")[:-1]
+                for start in range(0, len(lines), LINES):
+                    rows = [_object_in(line) for line in lines[start : start + LINES]]
+                    yield polars.DataFrame([_column(name, rows) for name in names])
+
+
+def _object_in(line: bytes) -> dict[str, object]:
+    """Return the object of a line; an empty one if it has none."""
+    if len(line) > LONGEST_LINE:
+        return {}
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _column(name: str, rows: list[dict[str, object]]) -> polars.Series:
+    """Return the cells of one key: floats only, or each cell a separate object.
+
+    A column of texts would be a third kind, with rules of its own for texts that are no numbers, so
+    that a number of one person would change how the texts of others are read.
+    """
+    cells = [_cell(row.get(name)) for row in rows]
+    only_floats = set(map(type, cells)) <= {float, type(None)}
+    return polars.Series(name, cells, dtype=polars.Float64 if only_floats else polars.Object)
+
+
+def _cell(value: object) -> object:
+    """Return a value; lists and objects as JSON texts."""
+    return json.dumps(value) if isinstance(value, list | dict) else value

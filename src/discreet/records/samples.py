@@ -1,0 +1,60 @@
+"""Samples of a table, batch by batch."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from discreet import require
+from discreet.errors import ConfigError
+from discreet.losses import Samples
+from discreet.records.columns import Columns
+
+if TYPE_CHECKING:
+    from discreet.records.sources import Source
+
+
+class TableReader:
+    """Reads the samples of any table, by the rules of `columns`.
+
+    Parameters
+    ----------
+    table
+        A frame, a stream, a path, a folder, a glob, or an iterator of frames.
+    columns
+        How cells are read.
+    persons
+        The column that names the person of each row; None without one.
+    shifts
+        Whether targets are taken less the middle of their bounds.
+    """
+
+    def __init__(self, table: object, columns: Columns, persons: object, *, shifts: bool) -> None:
+        if persons is not None and not isinstance(persons, str):
+            raise ConfigError(
+                f"persons of a table must be a column, got {require.shown(type(persons).__name__)}"
+            )
+        self._source = opened(table)
+        self._columns = columns
+        self._person = persons
+        self._shifts = shifts
+        self.count = self._source.count()
+
+    def batches(self) -> Iterator[tuple[Samples, list[object] | None]]:
+        """Yield samples, and whose they are, some thousands at a time."""
+        names = self._columns.read
+        extra = [] if self._person is None or self._person in names else [self._person]
+        for rows in self._source.batches([*names, *extra]):
+            people = None if self._person is None else rows.people(self._person)
+            yield self._columns.samples(rows, shifts=self._shifts), people
+
+    def whole(self) -> Samples:
+        """Return all samples at once."""
+        return self._columns.samples(self._source.whole(self._columns.read), shifts=self._shifts)
+
+
+def opened(table: object) -> "Source":
+    """Return the source of a table; `ConfigError` without Polars, which reads it."""
+    try:
+        from discreet.records.files import open_table
+    except ImportError:
+        raise ConfigError("tables need Polars: pip install 'discreet[tables]'") from None
+    return open_table(table)

@@ -1,0 +1,300 @@
+"""Tables of any kind, read some thousand rows at a time in bounded memory.
+
+    source = open_table(table)           # ConfigError if nothing that is known can be read there
+    source.columns                       # the names of all columns, in order
+    for rows in source.batches(names):   # LogTables with these columns
+
+    frames in memory     Polars, pandas, and whatever has `__arrow_c_stream__` (pyarrow, DuckDB, …)
+    lazy frames          Polars, collected in batches
+    files                Parquet, Arrow, CSV, TSV and JSON lines: a path, a folder or a glob
+    iterators            of frames in memory
+
+The types of columns come from a typed schema or from the settings, never from values. Text files
+are cut into lines, each parsed alone (text.py, json_lines.py). Only public facts refuse a table:
+a container that cannot be opened, columns that are missing, and typed schemas that differ.
+
+Guarantee   SECURITY.md: what one person brings never decides how another is read
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars
+
+from discreet.errors import ConfigError
+from discreet.records.kinds import is_pandas
+from discreet.records.table import LogTable
+
+ROWS = 20_000
+"""The largest number of rows of a batch."""
+
+
+class Source(ABC):
+    """A table that is read in batches, in order."""
+
+    name: str = "the table"
+    """How errors call this table: the name of a file, which is public."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> list[str]:
+        """The names of all columns, in order."""
+
+    @property
+    def types(self) -> dict[str, polars.DataType]:
+        """The types of the columns, where a typed schema states them; empty for text files."""
+        return {}
+
+    @abstractmethod
+    def count(self) -> int | None:
+        """Return the number of rows; None if only a full reading would tell."""
+
+    @abstractmethod
+    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        """Yield frames with these columns, of any number of rows."""
+
+    def batches(self, names: Sequence[str] | None = None, first: int = 0) -> Iterator[LogTable]:
+        """Yield rows from number `first` on, at most ROWS at a time, with these columns.
+
+        Raises
+        ------
+        ConfigError
+            If columns are missing, or if there are fewer than `first` rows.
+        """
+        wanted = self.columns if names is None else list(names)
+        check_present(self.columns, wanted, self.name)
+        skip = first
+        for frame in self.frames(wanted):
+            begin = min(skip, frame.height)
+            skip -= begin
+            for start in range(begin, frame.height, ROWS):
+                yield LogTable(frame[start : start + ROWS])
+        if skip:
+            raise ConfigError(
+                f"the log has {first - skip} rows, but {first} were read before: "
+                "it must begin with those"
+            )
+
+    def whole(self, names: Sequence[str] | None = None) -> LogTable:
+        """Return all rows at once."""
+        wanted = self.columns if names is None else list(names)
+        check_present(self.columns, wanted, self.name)
+        frames = list(self.frames(wanted))
+        if not frames:
+            return LogTable(polars.DataFrame(schema=dict.fromkeys(wanted, polars.String)))
+        return LogTable(polars.concat(_of_one_type(frames)))
+
+
+def _of_one_type(frames: list[polars.DataFrame]) -> list[polars.DataFrame]:
+    """Return frames whose columns have the same types: as objects where they differ."""
+    kinds = {name: {frame.schema[name] for frame in frames} for name in frames[0].columns}
+    mixed = [name for name, found in kinds.items() if len(found) > 1]
+    return [
+        frame.with_columns(
+            polars.Series(name, frame[name].to_list(), dtype=polars.Object) for name in mixed
+        )
+        for frame in frames
+    ]
+
+
+def check_present(header: Sequence[str], names: Sequence[str], table: str) -> None:
+    """Raise `ConfigError` with the names that a table lacks."""
+    missing = [name for name in names if name not in header]
+    if missing:
+        raise ConfigError(f"{table} lacks the columns {', '.join(missing)}")
+
+
+@dataclass(frozen=True, eq=False)
+class FrameSource(Source):
+    """A Polars frame in memory."""
+
+    frame: polars.DataFrame = field(repr=False)
+
+    @property
+    def columns(self) -> list[str]:
+        return self.frame.columns
+
+    @property
+    def types(self) -> dict[str, polars.DataType]:
+        return dict(self.frame.schema)
+
+    def count(self) -> int:
+        return self.frame.height
+
+    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        yield self.frame.select(names)
+
+
+@dataclass(frozen=True, eq=False)
+class LazySource(Source):
+    """A lazy Polars frame, which is collected in batches; also the scan of a typed file."""
+
+    frame: polars.LazyFrame = field(repr=False)
+    name: str = "the table"
+
+    @property
+    def types(self) -> dict[str, polars.DataType]:
+        return dict(_of_container(self.frame.collect_schema, self.name))
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.types)
+
+    def count(self) -> int:
+        counted = _of_container(lambda: self.frame.select(polars.len()).collect(), self.name)
+        return int(counted.item())
+
+    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        chosen = self.frame.select(names)
+        batches = _of_container(
+            lambda: chosen.collect_batches(chunk_size=ROWS, maintain_order=True), self.name
+        )
+        while True:
+            batch = _of_container(lambda: next(batches, None), self.name)
+            if batch is None:
+                return
+            yield batch
+
+
+@dataclass(frozen=True, eq=False)
+class PandasSource(Source):
+    """A pandas frame, converted column by column.
+
+    A column of objects is read cell by cell: one odd cell must not decide how others are read.
+    """
+
+    frame: Any = field(repr=False)
+
+    @property
+    def columns(self) -> list[str]:
+        names = [str(name) for name in self.frame.columns]
+        if len(set(names)) != len(names):
+            raise ConfigError("the table has two columns of the same name: rename one of them")
+        return names
+
+    def count(self) -> int:
+        return len(self.frame)
+
+    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        places = {name: place for place, name in enumerate(self.columns)}
+        for start in range(0, len(self.frame), ROWS):
+            part = self.frame.iloc[start : start + ROWS]
+            yield polars.DataFrame(
+                [_from_pandas(name, part.iloc[:, places[name]]) for name in names]
+            )
+
+
+def _from_pandas(name: str, column: Any) -> polars.Series:
+    """Return a column with its own type; as separate objects if it has none."""
+    if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
+        return polars.Series(name, column.to_numpy())
+    cells = column.astype(object).to_list()
+    missing = column.isna().to_list()
+    values = [None if gone else cell for cell, gone in zip(cells, missing, strict=True)]
+    return polars.Series(name, values, dtype=polars.Object)
+
+
+@dataclass(eq=False)
+class ArrowSource(Source):
+    """Whatever has `__arrow_c_stream__`, read batch by batch; many such streams are read once."""
+
+    stream: Any = field(repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            import nanoarrow
+        except ImportError:
+            raise ConfigError(
+                "tables of other libraries need nanoarrow: pip install 'discreet[tables]'"
+            ) from None
+        self._arrow = _of_container(lambda: nanoarrow.ArrayStream(self.stream), self.name)
+        fields = self._arrow.schema.fields
+        empty = polars.DataFrame(nanoarrow.Array([], self._arrow.schema))
+        self._types = dict(empty.schema)
+        if len(self._types) != len(list(fields)):
+            raise ConfigError("the table has two columns of the same name: rename one of them")
+
+    @property
+    def types(self) -> dict[str, polars.DataType]:
+        return self._types
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self._types)
+
+    def count(self) -> int | None:
+        return None
+
+    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        chunks = iter(self._arrow.iter_chunks())
+        while True:
+            chunk = _of_container(lambda: next(chunks, None), self.name)
+            if chunk is None:
+                return
+            yield polars.DataFrame(chunk).select(names)
+
+
+@dataclass(eq=False)
+class BatchSource(Source):
+    """An iterator of frames in memory, all with the columns of the first."""
+
+    iterator: Iterator[object] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self._first = self._next()
+        self._columns = [] if self._first is None else self._first.columns
+
+    @property
+    def columns(self) -> list[str]:
+        return self._columns
+
+    @property
+    def types(self) -> dict[str, polars.DataType]:
+        return {} if self._first is None else self._first.types
+
+    def count(self) -> int | None:
+        return None
+
+    def _next(self) -> Source | None:
+        missing = object()
+        batch = next(self.iterator, missing)
+        return None if batch is missing else in_memory(batch)
+
+    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        batch, self._first = self._first, None
+        while batch is not None:
+            check_present(batch.columns, names, "a later batch")
+            yield from batch.frames(names)
+            batch = self._next()
+
+
+def in_memory(table: object) -> Source:
+    """Return the source of a frame in memory; `ConfigError` for anything else."""
+    if isinstance(table, polars.DataFrame):
+        return FrameSource(table)
+    if isinstance(table, polars.LazyFrame):
+        return LazySource(table)
+    if is_pandas(table):
+        return PandasSource(table)
+    if hasattr(type(table), "__arrow_c_stream__"):
+        return ArrowSource(table)
+    raise ConfigError(
+        "a table must be a frame of Polars or pandas, an Arrow stream, the path of a file, or an "
+        f"iterator of frames, got {type(table).__name__}"
+    )
+
+
+def _of_container(read: Any, name: str) -> Any:
+    """Return the result of a reading; an error names the table, never its contents."""
+    try:
+        return read()
+    except FileNotFoundError:
+        raise ConfigError(f"{name} does not exist") from None
+    except (KeyboardInterrupt, ConfigError):
+        raise
+    except BaseException as error:  # Polars panics on some damaged files
+        kind = type(error).__name__
+    raise ConfigError(f"{name} cannot be read ({kind}): make the file again")
