@@ -80,7 +80,8 @@ def row_of(values: object, width: int) -> Floats | None:
     return row.reshape(width)
 
 
-_TRUTHS = {"true": 1.0, "false": 0.0}
+TRUTHS = {"true": 1.0, "false": 0.0}
+"""The words that are numbers, in any case."""
 
 
 def _number(entry: object) -> float:
@@ -91,7 +92,7 @@ def _number(entry: object) -> float:
     """
     if isinstance(entry, str | bytes):
         text = (entry.decode() if isinstance(entry, bytes) else entry).strip().lower()
-        return _TRUTHS[text] if text in _TRUTHS else float(text)
+        return TRUTHS[text] if text in TRUTHS else float(text)
     if isinstance(entry, complex | np.complexfloating) and entry.imag == 0:
         return float(entry.real)
     if not isinstance(

@@ -1,6 +1,6 @@
 """Files of people's rows: Parquet, Arrow, CSV, TSV and JSON lines; by path, folder or glob."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,14 +9,44 @@ import polars
 from discreet.errors import ConfigError
 from discreet.records.json_lines import JsonLines
 from discreet.records.paths import JSON_LINES, files_at
-from discreet.records.sources import BatchSource, LazySource, Source, check_present, in_memory
+from discreet.records.sources import (
+    BatchSource,
+    LazySource,
+    Source,
+    check_present,
+    in_memory,
+    of_container,
+    rows_at_once,
+)
 from discreet.records.text import TextFile
 
-TYPED: dict[str, Callable[[Path], polars.LazyFrame]] = {
-    ".parquet": polars.scan_parquet,
-    ".arrow": polars.scan_ipc,
-    ".feather": polars.scan_ipc,
-}
+PARQUET = ".parquet"
+ARROW = (".arrow", ".feather")
+GROUPS = 64
+"""The largest number of groups in which the columns of a Parquet file are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetSource(LazySource):
+    """A Parquet file, read some rows and few columns at a time.
+
+    A row group may hold millions of rows: reading all its columns at once would take memory in
+    proportion to it.
+    """
+
+    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        step = rows_at_once(len(names))
+        width = -(-len(names) // GROUPS)
+        groups = [names[start : start + width] for start in range(0, len(names), width)]
+        for first in range(0, self.count(), step):
+            rows = self.frame.slice(first, step)
+            yield polars.concat(
+                [self._collected(rows, group) for group in groups], how="horizontal"
+            )
+
+    def _collected(self, rows: polars.LazyFrame, names: Sequence[str]) -> polars.DataFrame:
+        frame: polars.DataFrame = of_container(rows.select(names).collect, self.name)
+        return frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +145,19 @@ def open_table(table: object) -> Source:
     return in_memory(table)
 
 
+def _open_typed(path: Path) -> LazySource:
+    if path.suffix.lower() == PARQUET:
+        return ParquetSource(polars.scan_parquet(path), str(path))
+    return LazySource(polars.scan_ipc(path), str(path))
+
+
 def _open_file(path: Path) -> Source:
     if not path.exists():
         raise ConfigError(f"{path} does not exist")
     ending = path.suffix.lower()
     try:
-        if ending in TYPED:
-            source = LazySource(TYPED[ending](path), str(path))
+        if ending == PARQUET or ending in ARROW:
+            source = _open_typed(path)
             source.columns  # noqa: B018  refuses a damaged file now
             return source
         if ending in JSON_LINES:

@@ -30,6 +30,8 @@ from discreet.records.table import LogTable
 
 ROWS = 20_000
 """The largest number of rows of a batch."""
+NUMBERS = 2**21
+"""The largest number of cells of a batch, so that wide tables fit into memory, too."""
 
 
 class Source(ABC):
@@ -66,12 +68,13 @@ class Source(ABC):
         """
         wanted = self.columns if names is None else list(names)
         check_present(self.columns, wanted, self.name)
+        rows = min(ROWS, rows_at_once(len(wanted)))
         skip = first
         for frame in self.frames(wanted):
             begin = min(skip, frame.height)
             skip -= begin
-            for start in range(begin, frame.height, ROWS):
-                yield LogTable(frame[start : start + ROWS])
+            for start in range(begin, frame.height, rows):
+                yield LogTable(frame[start : start + rows])
         if skip:
             raise ConfigError(
                 f"the log has {first - skip} rows, but {first} were read before: "
@@ -86,6 +89,11 @@ class Source(ABC):
         if not frames:
             return LogTable(polars.DataFrame(schema=dict.fromkeys(wanted, polars.String)))
         return LogTable(polars.concat(_of_one_type(frames)))
+
+
+def rows_at_once(columns: int) -> int:
+    """Return the number of rows of this many columns that fit into memory together."""
+    return max(1, NUMBERS // max(1, columns))
 
 
 def _of_one_type(frames: list[polars.DataFrame]) -> list[polars.DataFrame]:
@@ -130,30 +138,30 @@ class FrameSource(Source):
 
 @dataclass(frozen=True, eq=False)
 class LazySource(Source):
-    """A lazy Polars frame, which is collected in batches; also the scan of a typed file."""
+    """A lazy Polars frame, which is collected in batches; also the scan of an Arrow file."""
 
     frame: polars.LazyFrame = field(repr=False)
     name: str = "the table"
 
     @property
     def types(self) -> dict[str, polars.DataType]:
-        return dict(_of_container(self.frame.collect_schema, self.name))
+        return dict(of_container(self.frame.collect_schema, self.name))
 
     @property
     def columns(self) -> list[str]:
         return list(self.types)
 
     def count(self) -> int:
-        counted = _of_container(lambda: self.frame.select(polars.len()).collect(), self.name)
+        counted = of_container(lambda: self.frame.select(polars.len()).collect(), self.name)
         return int(counted.item())
 
     def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
         chosen = self.frame.select(names)
-        batches = _of_container(
+        batches = of_container(
             lambda: chosen.collect_batches(chunk_size=ROWS, maintain_order=True), self.name
         )
         while True:
-            batch = _of_container(lambda: next(batches, None), self.name)
+            batch = of_container(lambda: next(batches, None), self.name)
             if batch is None:
                 return
             yield batch
@@ -210,7 +218,7 @@ class ArrowSource(Source):
             raise ConfigError(
                 "tables of other libraries need nanoarrow: pip install 'discreet[tables]'"
             ) from None
-        self._arrow = _of_container(lambda: nanoarrow.ArrayStream(self.stream), self.name)
+        self._arrow = of_container(lambda: nanoarrow.ArrayStream(self.stream), self.name)
         fields = self._arrow.schema.fields
         empty = polars.DataFrame(nanoarrow.Array([], self._arrow.schema))
         self._types = dict(empty.schema)
@@ -231,7 +239,7 @@ class ArrowSource(Source):
     def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
         chunks = iter(self._arrow.iter_chunks())
         while True:
-            chunk = _of_container(lambda: next(chunks, None), self.name)
+            chunk = of_container(lambda: next(chunks, None), self.name)
             if chunk is None:
                 return
             yield polars.DataFrame(chunk).select(names)
@@ -287,7 +295,7 @@ def in_memory(table: object) -> Source:
     )
 
 
-def _of_container(read: Any, name: str) -> Any:
+def of_container(read: Any, name: str) -> Any:
     """Return the result of a reading; an error names the table, never its contents."""
     try:
         return read()

@@ -11,7 +11,7 @@ import polars
 
 from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
-from discreet.feedback import as_floats
+from discreet.feedback import TRUTHS, as_floats
 from discreet.records.dates import DateRule
 
 
@@ -94,13 +94,23 @@ class LogTable:
             ]
             return np.array(scalars, dtype=np.float64)
         if kind in (polars.String, polars.Categorical, polars.Enum, polars.Binary):
-            column = column.cast(polars.String, strict=False).str.strip_chars()
-        elif not (kind.is_numeric() or kind in (polars.Boolean, polars.Null)):
+            return _numbers_in(column.cast(polars.String, strict=False).str.strip_chars())
+        if not (kind.is_numeric() or kind in (polars.Boolean, polars.Null)):
             # The base type only: the names of fields and categories may be people's data.
             holds = kind.base_type().__name__
             raise ConfigError(f"the log's column {name} must hold numbers, got {holds}")
         numbers = column.cast(polars.Float64, strict=False).fill_null(float("nan"))
         return np.asarray(numbers.to_numpy(), dtype=np.float64)
+
+
+def _numbers_in(texts: polars.Series) -> Floats:
+    """Return the number of each text; 1 and 0 for the words true and false, NaN for others."""
+    numbers = texts.cast(polars.Float64, strict=False)
+    if numbers.null_count() > texts.null_count():
+        words = texts.str.to_lowercase()
+        truths = words.replace_strict(TRUTHS, default=None, return_dtype=polars.Float64)
+        numbers = numbers.fill_null(truths)
+    return np.asarray(numbers.fill_null(float("nan")).to_numpy(), dtype=np.float64)
 
 
 def _is_empty(value: object) -> bool:
