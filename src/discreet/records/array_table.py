@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats, Mask
+from discreet.arrays import Floats, Mask, stacked
 from discreet.errors import OutOfBounds
 from discreet.feedback import as_separate_entries, each_number
 from discreet.functions.person import reading, result_or
@@ -54,11 +54,14 @@ class ArrayTable:
 
     def numbers(self, names: Sequence[str]) -> Floats:
         """Return a matrix with these columns; NaN for a cell that is not a number."""
-        rows = np.empty((len(self), len(names)))
-        for place, name in enumerate(names):
-            numbers = each_number(self.cells[name])
-            rows[:, place] = np.nan if numbers is None else numbers
-        return rows
+        return stacked([self._column_of_numbers(name) for name in names], len(self))
+
+    def _column_of_numbers(self, name: str) -> np.ndarray:
+        cells = self.cells[name]
+        if cells.dtype.kind in "biuf":
+            return cells
+        numbers = each_number(cells)
+        return np.full(len(self), np.nan) if numbers is None else numbers
 
     def values(self, name: str) -> list[object]:
         """Return a column unchanged."""

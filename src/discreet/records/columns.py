@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from discreet import require
-from discreet.arrays import Floats, Mask
+from discreet.arrays import BLOCK, Floats, Mask, stacked
 from discreet.engine.codec import check_fields
 from discreet.errors import ConfigError
 from discreet.losses import Samples
@@ -231,35 +231,43 @@ class Columns:
         return (high - low) / 2 if shifts else max(abs(low), abs(high))
 
     def encoded(self, rows: Cells) -> Floats:
-        """Return the features as numbers, one column per coefficient."""
-        encoded = np.empty((len(rows), len(self.names)))
-        place = 0
+        """Return the features as numbers, one column per coefficient; NaN for a blank cell."""
         plain = [name for name in self.features if self._is_plain(name)]
-        numbers = dict(zip(plain, rows.numbers(plain).T, strict=True))
-        for name in self.features:
-            if name in self.categories:
-                width = len(self.categories[name])
-                chosen = self._numbers_of_categories(rows, name)
-                one_hot = CATEGORY * (chosen[:, None] == np.arange(width))
-                one_hot[np.isnan(chosen)] = np.nan
-                encoded[:, place : place + width] = one_hot
-                place += width
-                continue
-            values = numbers[name] if name in numbers else self._numbers(rows, name)
-            encoded[:, place] = self._scaled(name, values)
-            place += 1
-        return encoded
+        numbers = rows.numbers(plain)
+        if len(plain) < len(self.features):
+            numbers = self._with_rules(rows, dict(zip(plain, numbers.T, strict=True)))
+        if self.is_scaled:
+            self._scale(numbers)
+        return numbers
 
     def _is_plain(self, name: str) -> bool:
         """Whether a column holds numbers as they are, without rules for cells."""
         return not (name in self.categories or name in self.dates or name in self.fill)
 
-    def _scaled(self, name: str, values: Floats) -> Floats:
-        if name not in self.bounds:
-            return values
-        low, high = self.bounds[name]
+    def _with_rules(self, rows: Cells, plain: dict[str, Floats]) -> Floats:
+        """Return plain columns with those beside them that are read by rules, in order."""
+        columns: list[Floats] = []
+        for name in self.features:
+            if name in plain:
+                columns.append(plain[name])
+            elif name in self.categories:
+                chosen = self._numbers_of_categories(rows, name)
+                blank = np.where(np.isnan(chosen), np.nan, 0.0)
+                columns += [blank + (chosen == place) for place in range(len(self._texts(name)))]
+            else:
+                columns.append(self._numbers(rows, name))
+        return stacked(columns, len(rows))
+
+    def _scale(self, numbers: Floats) -> None:
+        """Scale features to the unit box, in place; infinite numbers become NaN."""
         with np.errstate(all="ignore"):  # a warning would reveal a person's data
-            return np.clip((2 * values - low - high) / (high - low), -1.0, 1.0)
+            for first in range(0, len(numbers), BLOCK):
+                block = numbers[first : first + BLOCK]
+                blank = block - block  # 0 for finite numbers, NaN for others
+                block *= self._slopes
+                block += self._offsets
+                np.clip(block, -1.0, 1.0, out=block)
+                block += blank
 
     def _numbers(self, rows: Cells, name: str) -> Floats:
         """Return a column of numbers or dates, with empty cells filled."""

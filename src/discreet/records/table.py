@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars
 
-from discreet.arrays import Floats, Mask
+from discreet.arrays import Floats, Mask, stacked
 from discreet.errors import ConfigError
 from discreet.feedback import TRUTHS, as_floats
 from discreet.records.dates import DateRule
@@ -34,10 +34,7 @@ class LogTable:
 
     def numbers(self, names: Sequence[str]) -> Floats:
         """Return a matrix with these columns; NaN where a cell is no number."""
-        rows = np.empty((len(self), len(names)))
-        for place, name in enumerate(names):
-            rows[:, place] = self._column_of_numbers(name)
-        return rows
+        return stacked([self._column_of_numbers(name) for name in names], len(self))
 
     def is_missing(self, name: str) -> Mask:
         """Return which cells of a column are empty: null, NaN, or a text of blanks."""
@@ -99,7 +96,9 @@ class LogTable:
             # The base type only: the names of fields and categories may be people's data.
             holds = kind.base_type().__name__
             raise ConfigError(f"the log's column {name} must hold numbers, got {holds}")
-        numbers = column.cast(polars.Float64, strict=False).fill_null(float("nan"))
+        numbers = column.cast(polars.Float64, strict=False)
+        if numbers.null_count():
+            numbers = numbers.fill_null(float("nan"))
         return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
