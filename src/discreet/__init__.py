@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     from discreet.learners.set_selector import Partitions, SetSelector
     from discreet.learners.streaming_learner import StreamingLearner
     from discreet.learners.warm_up import warm_up
+    from discreet.records.columns import Columns
 
 __version__ = "0.6.0"
 
 __all__ = [
     "BudgetError",
+    "Columns",
     "ConfigError",
     "ContextualBandit",
     "ContinuousMaximizer",
@@ -63,6 +65,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Columns": "discreet.records.columns",
     "ContextualBandit": "discreet.learners.contextual_bandit",
     "ContinuousMaximizer": "discreet.learners.continuous_maximizer",
     "FileJournal": "discreet.engine.journal",

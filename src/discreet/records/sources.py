@@ -219,11 +219,12 @@ class ArrowSource(Source):
                 "tables of other libraries need nanoarrow: pip install 'discreet[tables]'"
             ) from None
         self._arrow = of_container(lambda: nanoarrow.ArrayStream(self.stream), self.name)
-        fields = self._arrow.schema.fields
-        empty = polars.DataFrame(nanoarrow.Array([], self._arrow.schema))
-        self._types = dict(empty.schema)
-        if len(self._types) != len(list(fields)):
+        schema = self._arrow.schema
+        names = [field.name for field in schema.fields]
+        if len(set(names)) != len(names):
             raise ConfigError("the table has two columns of the same name: rename one of them")
+        empty = of_container(lambda: polars.DataFrame(nanoarrow.Array([], schema)), self.name)
+        self._types = dict(empty.schema)
 
     @property
     def types(self) -> dict[str, polars.DataType]:

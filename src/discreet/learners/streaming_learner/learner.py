@@ -240,8 +240,8 @@ class StreamingLearner(Learner):
         OutOfBounds
             If features, targets and shares differ in length.
         HorizonReached
-            If there are more samples than rounds left; nothing is learned from them. A table whose
-            length is not known is read up to the horizon.
+            If there are more samples than rounds left; nothing is learned from them. Of a table
+            whose length is not known, the rows up to the horizon are learned from.
 
         Examples
         --------
@@ -272,7 +272,15 @@ class StreamingLearner(Learner):
                 "learned from them"
             )
         for samples, named in reader.batches():
-            self._stream(samples, names_of(named, len(samples), keyed=self._keyed))
+            left = self._rounds.until_horizon
+            fitting = samples[:left] if len(samples) > left else samples
+            names = names_of(named, len(samples), keyed=self._keyed)
+            self._stream(fitting, names and names[:left])
+            if len(samples) > left:
+                raise HorizonReached(
+                    f"the table has more rows than the {left} that were left of the planned "
+                    "rounds: those were learned from"
+                )
 
     def _stream(self, samples: Samples, names: list[Name] | None) -> None:
         """Observe samples, and make every release that falls due on the way."""
