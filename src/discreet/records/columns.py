@@ -2,17 +2,20 @@
 
     number      (2v − low − high) / (high − low), clipped to [−1, 1], for a column with bounds
     date        a number of days or years, which then has bounds
-    category    one column of 0 and 1 per category of a public list
+    category    one column of 0 and √½ per category of a public list
     target      less the middle of its bounds, for losses that an intercept can shift
 
 All rules are public settings: none is found in the data. A cell that cannot be read blanks its row,
 which then adds nothing; an empty cell is filled if the settings say by what.
+
+Different categories are at distance 1, half the distance of a column's bounds: numbers seldom fill
+their bounds, and categories of length 1 would take most of a row's norm.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite, sqrt
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,6 +27,9 @@ from discreet.errors import ConfigError
 from discreet.losses import Samples
 from discreet.records.dates import DateRule
 from discreet.records.log_cells import item_text
+
+CATEGORY = sqrt(0.5)
+"""The value of a category's scaled feature in a row of that category; it is 0 in others."""
 
 
 class Cells(Protocol):
@@ -187,8 +193,13 @@ class Columns:
         return names
 
     def length(self, dual: float) -> float:
-        """Return the largest l_q norm of a scaled row: each column of the table adds at most 1."""
-        return float(len(self.features) ** (1 / dual))
+        """Return the largest l_q norm of a scaled row: each column of the table has a largest size.
+
+        >>> Columns(["a"], "b", {"a": (0, 1), "b": (0, 1)}).length(2.0)
+        1.0
+        """
+        sizes = [CATEGORY if name in self.categories else 1.0 for name in self.features]
+        return max(sizes) if dual == inf else float(sum(size**dual for size in sizes)) ** (1 / dual)
 
     @property
     def classes(self) -> int | None:
@@ -229,7 +240,7 @@ class Columns:
             if name in self.categories:
                 width = len(self.categories[name])
                 chosen = self._numbers_of_categories(rows, name)
-                one_hot = (chosen[:, None] == np.arange(width)).astype(np.float64)
+                one_hot = CATEGORY * (chosen[:, None] == np.arange(width))
                 one_hot[np.isnan(chosen)] = np.nan
                 encoded[:, place : place + width] = one_hot
                 place += width
@@ -292,8 +303,14 @@ class Columns:
 
     @property
     def _ranges(self) -> list[tuple[float, float]]:
-        """The bounds of each scaled feature; (−1, 1), which changes nothing, for 0 and 1."""
-        return [self.bounds.get(name, (-1.0, 1.0)) for name in self.names]
+        """The values of each column at which its scaled feature is −1 and 1."""
+        ranges: list[tuple[float, float]] = []
+        for name in self.features:
+            if name in self.categories:
+                ranges += [(-1 / CATEGORY, 1 / CATEGORY)] * len(self.categories[name])
+            else:
+                ranges.append(self.bounds.get(name, (-1.0, 1.0)))
+        return ranges
 
     def in_units(self, coefficients: Floats, intercept: Floats, *, shifts: bool) -> InUnits:
         """Return released coefficients and intercept in the units of the table."""

@@ -6,7 +6,7 @@ from discreet.engine.codec import admitted
 from discreet.optim.domains import Box, LpBall, Simplex
 from discreet.records.columns import Columns
 
-REACH = 3.0
+REACH = 4.0
 """The default radius of a ball, per unit of the target's bound, for features in the unit box."""
 SHIFTED = ("SquaredLoss", "HuberLoss")
 """Losses of the difference to the target, which an intercept shifts."""

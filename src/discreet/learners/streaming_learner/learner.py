@@ -78,8 +78,8 @@ class StreamingLearner(Learner):
     intercept
         Whether predictions are `X @ coefficients + intercept`, in the units of features and
         targets. The intercept takes the last dimension of the domain, divided by `feature_bound`: a
-        ball of radius r holds intercepts up to r · feature_bound. It is the last entry of what
-        `act()` and `replay()` return.
+        ball of radius r holds intercepts up to r · feature_bound, or up to r with `columns` that
+        have bounds. It is the last entry of what `act()` and `replay()` return.
     block
         The number of samples between releases.
     seed, journal, checkpoint

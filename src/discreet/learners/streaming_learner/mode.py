@@ -256,7 +256,7 @@ class CoefficientsView(View[Public], Generic[Public]):
     def _in_units(self, numbers: Floats) -> Floats:
         """Return coefficients or standard errors with intercepts in the units of the target.
 
-        The constant feature equals the bound of the others, so noise is alike for all coefficients.
+        The constant feature carries them (`StreamingLearnerSettings.constant`).
         """
         rows = numbers.reshape(self.settings.shape).copy()
         if self.settings.intercept:

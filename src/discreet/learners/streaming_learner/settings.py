@@ -209,8 +209,15 @@ class StreamingLearnerSettings(Settings):
 
     @property
     def constant(self) -> float:
-        """The value of the constant feature that carries the intercept; 0 without one."""
-        return self.feature_bound if self.intercept else 0.0
+        """The value of the constant feature that carries the intercept; 0 without one.
+
+        Beside scaled columns it is 1, the largest value of each. As long as a row, it would take
+        half of the norm of all rows.
+        """
+        if not self.intercept:
+            return 0.0
+        is_scaled = self.columns is not None and self.columns.is_scaled
+        return 1.0 if is_scaled else self.feature_bound
 
     @property
     def classifies(self) -> bool:
