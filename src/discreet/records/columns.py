@@ -214,7 +214,7 @@ class Columns:
         features = self.encoded(rows)
         if self.target in self.categories:
             return Samples(features, self._numbers_of_categories(rows, self.target))
-        targets = self._numbers(rows, self.target)
+        targets = _finite(self._numbers(rows, self.target))
         return Samples(features, targets - self.middle if shifts else targets)
 
     @property
@@ -246,7 +246,7 @@ class Columns:
                 place += width
                 continue
             values = numbers[name] if name in numbers else self._numbers(rows, name)
-            encoded[:, place] = self._scaled(name, values)
+            encoded[:, place] = self._scaled(name, _finite(values))
             place += 1
         return encoded
 
@@ -338,3 +338,8 @@ class Columns:
         """
         at_zero = of_intercept + errors @ np.abs(self._offsets)
         return InUnits(errors * self._slopes, at_zero)
+
+
+def _finite(values: Floats) -> Floats:
+    """Return numbers with NaN for an infinite one, which no list of numbers admits either."""
+    return np.where(np.isfinite(values), values, np.nan)
