@@ -1,9 +1,10 @@
 """Private linear models with scikit-learn's interface, in place of SGDRegressor and SGDClassifier.
 
 Every quantity that scaling needs is a public parameter that must be given: the ranges of features
-and targets and the classes, or `columns` with bounds and categories. The estimators read nothing from the data except what the guarantee
-covers. A fitted estimator holds released values only, so it may be pickled and shown; the learner
-behind `partial_fit` holds raw sums and is left out of pickles.
+and targets and the classes, or `columns` with bounds and categories. The estimators read nothing
+from the data except what the guarantee covers. A fitted estimator holds released values only, so it
+may be pickled and shown; the learner behind `partial_fit` holds raw sums and is left out of
+pickles.
 
 **Tables.** With `columns=Columns(features, target, bounds=…, categories=…)`, `fit`, `partial_fit`,
 `predict` and `score` take frames, Arrow streams, paths and iterators of frames. Numbers, dates and
