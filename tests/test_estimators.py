@@ -498,14 +498,15 @@ def test_errors_about_shapes_name_the_problem() -> None:
 
 
 def test_ranges_and_classes_have_no_default() -> None:
-    for make in (
-        lambda: PrivateStreamingRegressor(target_range=(0, 1)),  # type: ignore[call-arg]
-        lambda: PrivateStreamingRegressor(feature_range=(0, 1)),  # type: ignore[call-arg]
-        lambda: PrivateStreamingClassifier(feature_range=(0, 1)),  # type: ignore[call-arg]
-        lambda: PublicScaler(),  # type: ignore[call-arg]
+    for model, lacking in (
+        (PrivateStreamingRegressor(target_range=(0, 1)), "feature_range"),
+        (PrivateStreamingRegressor(feature_range=(0, 1)), "target_range"),
+        (PrivateStreamingClassifier(feature_range=(0, 1)), "classes"),
     ):
-        with pytest.raises(TypeError, match="missing"):
-            make()
+        with pytest.raises(ConfigError, match=f"^{lacking} is missing: give it, or columns"):
+            model.fit(*people_with_targets(20))
+    with pytest.raises(TypeError, match="missing"):
+        PublicScaler()  # type: ignore[call-arg]
     with pytest.raises(ConfigError, match="two or more"):
         PrivateStreamingClassifier(classes=(1, 1), feature_range=(0, 10)).fit(
             *people_with_targets(20)
@@ -636,5 +637,5 @@ def test_a_stream_without_public_classes_is_refused_by_name() -> None:
     model = PrivateStreamingClassifier(
         epsilon=1.0, delta=1e-6, feature_range=(0, 1), classes=nothing, horizon=10
     )
-    with pytest.raises(ConfigError, match="classes must be two or more different labels, got None"):
+    with pytest.raises(ConfigError, match=r"^classes is missing: give it, or columns"):
         model.partial_fit(np.zeros((2, 1)), [0, 1])

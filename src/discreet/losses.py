@@ -138,7 +138,7 @@ class HuberLoss:
     classifies = False
 
     def __post_init__(self) -> None:
-        require.number("width", self.width, 1e-8, 1e8)
+        require.number("width", self.width, 1e-15, 1e15)
 
     @property
     def parameter(self) -> float:

@@ -120,9 +120,10 @@ def test_one_sample_moves_the_sum_by_no_more_than_calibrated(
 @pytest.mark.parametrize(
     "bounds",
     [
-        {"feature_bound": 1e-8, "target_bound": 1e8},
+        {"feature_bound": 1e-15, "target_bound": 1e15},
         {"feature_bound": 1e-6},
-        {"feature_bound": 1e8},
+        {"feature_bound": 1e15},
+        {"feature_bound": 1e15, "target_bound": 1e15},
     ],
 )
 @pytest.mark.parametrize(

@@ -1,9 +1,15 @@
 """Private linear models with scikit-learn's interface, in place of SGDRegressor and SGDClassifier.
 
-Every quantity that scaling needs is a public parameter without a default: the ranges of features
-and targets, and the classes. The estimators read nothing from the data except what the guarantee
-covers. A fitted estimator holds released values only, so it may be pickled and shown; the learner
-behind `partial_fit` holds raw sums and is left out of pickles.
+Every quantity that scaling needs is a public parameter that must be given: the ranges of features
+and targets and the classes, or `columns` with bounds and categories. The estimators read nothing
+from the data except what the guarantee covers. A fitted estimator holds released values only, so it
+may be pickled and shown; the learner behind `partial_fit` holds raw sums and is left out of
+pickles.
+
+**Tables.** With `columns=Columns(features, target, bounds=…, categories=…)`, `fit`, `partial_fit`,
+`predict` and `score` take frames, Arrow streams, paths and iterators of frames. Numbers, dates and
+categories are scaled inside, so no transformer stands before the estimator, and coefficients are in
+the table's units.
 
 **Pipelines.** StandardScaler and other transformers that are fitted read the data, and no guarantee
 of the estimator behind them covers that. Use `PublicScaler`, which takes ranges, or leave the

@@ -34,7 +34,7 @@ class Fits:
         at = f" at delta = {whole.delta:.3g}" if whole.delta else ""
         cost = f"{count} fits on the same people cost together epsilon = {whole.epsilon:.3g}{at}"
         if count & (count - 1) == 0:
-            warnings.warn(f"{cost}: guarantee_ is that of one fit", stacklevel=5)
+            warnings.warn(f"{cost}: guarantee_ is that of one fit", stacklevel=6)
         return f"This is the guarantee of this fit: {cost}."
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:

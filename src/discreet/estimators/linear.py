@@ -1,13 +1,14 @@
-"""Base class of the regressor and the classifier: scales by public ranges, feeds a learner.
+"""Base class of the regressor and the classifier: feeds a learner, and publishes what it released.
 
-Released coefficients are mapped back to the units of the data.
+Arrays are scaled here, by public ranges; tables are scaled by the learner, by the rules of
+`Columns`. Released coefficients are mapped back to the units of the data.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from math import sqrt
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +21,13 @@ from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
 from discreet.estimators.checked import as_ranges, as_shares, checked_pairs, scaled, without_data
 from discreet.estimators.fits import Fits
+from discreet.estimators.tables import counted, features_of, samples_of, table_of
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner import StreamingLearner
+from discreet.learners.streaming_learner.from_columns import REACH
 from discreet.losses import Loss, SoftmaxLoss
 from discreet.optim.domains import LpBall
+from discreet.records.columns import Columns
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     from discreet.estimators.checked import Samples
 
 
-RADIUS = {"stream": 3.0, "passes": 30.0}
+RADIUS = {"stream": 3.0, "passes": 30.0, "stream of a table": REACH}
 """Default radius of the l_p ball of coefficients."""
 HIDDEN = 0.008
 """Share of second moments hidden by noise below which many passes are better over l₁ balls, too."""
@@ -54,21 +58,51 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     forced_mode: str = "auto"
     """Mode of `StreamingLearner` to use, for audits and benchmarks; it is not a parameter."""
 
+    ranges_of_arrays: ClassVar[tuple[str, ...]]
+    """Parameters that arrays need, and that follow from `columns` for tables."""
+
     @abstractmethod
     def _loss(self) -> Loss | SoftmaxLoss:
         """Return the loss of a sample."""
 
+    @abstractmethod
+    def _check_target(self, columns: Columns) -> None:
+        """Refuse columns whose target is of the wrong kind."""
+
+    @property
+    def _rules(self) -> Columns | None:
+        """The rules for tables, after a check that either they or the ranges are given."""
+        columns = self.columns
+        given = [name for name in self.ranges_of_arrays if getattr(self, name) is not None]
+        if columns is None:
+            lacking = [name for name in self.ranges_of_arrays if name not in given]
+            if lacking:
+                raise ConfigError(
+                    f"{lacking[0]} is missing: give it, or columns with bounds for a table, as "
+                    "public values that are not read from the data"
+                )
+            return None
+        if not isinstance(columns, Columns):
+            raise ConfigError(f"columns must be discreet's Columns, got {require.shown(columns)}")
+        if not columns.is_scaled:
+            raise ConfigError("columns need bounds: the least and the largest value of each number")
+        if given:
+            raise ConfigError(f"{given[0]} follows from columns: leave it out")
+        self._check_target(columns)
+        return columns
+
     def _make_learner(self, features: int, horizon: int, *, streams: bool) -> StreamingLearner:
-        """Return a learner for rows of length at most 1 in the dual norm."""
+        """Return a learner for a table, or for rows of length at most 1 in the dual norm."""
+        columns = self._rules
         loss = self._loss()
-        length = self._length(features + 1)
         rows = loss.classes if isinstance(loss, SoftmaxLoss) else 1
         size = rows * (features + 1)
         mode = self.forced_mode
         if mode == "auto" and not streams:
             mode = self._mode_of_fit(size, horizon)
         takes_passes = mode == "passes"
-        default = RADIUS["passes" if takes_passes else "stream"]
+        stream = "stream" if columns is None else "stream of a table"
+        default = RADIUS["passes" if takes_passes else stream]
         radius = default if self.radius == "auto" else self.radius
         if not isinstance(radius, int | float):
             raise ConfigError(f"radius must be a number or auto, got {require.shown(self.radius)}")
@@ -77,15 +111,18 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         )
         if mode not in ("auto", "passes"):
             make = partial(forced, StreamingLearner, mode)
+        length = self._length(features + 1)
+        unit = length if columns is None else columns.target_bound(shifts=True)
+        bounds = {"feature_bound": 1.0, "target_bound": 1.0} if columns is None else {}
         return make(
-            LpBall(size, float(self.p), float(radius) * length),
+            LpBall(size, float(self.p), float(radius) * unit),
             loss,
             horizon,
             Privacy(self.epsilon, self.delta),
-            feature_bound=1.0,
-            target_bound=1.0,
+            columns=columns,
             block="auto" if takes_passes else self.block,
             seed=self.seed,
+            **bounds,
         )
 
     def _mode_of_fit(self, size: int, samples: int) -> str:
@@ -117,17 +154,42 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _ranges(self, features: int) -> tuple[Floats, Floats]:
         return as_ranges("feature_range", self.feature_range, features)
 
-    def _publish(self, learner: StreamingLearner, features: int) -> None:
+    def _publish(self, learner: StreamingLearner) -> None:
         """Set the fitted attributes from released coefficients, in the units of the data."""
+        self.__dict__.pop("published_", None)
+        if self.columns is None:
+            self._publish_scaled(learner)
+        else:
+            self.published_ = published = learner.published
+            self._set_coefficients(
+                np.atleast_2d(published.coefficients),
+                np.atleast_2d(published.standard_errors),
+                np.atleast_1d(published.intercept),
+            )
+        self.facts_ = learner.facts
+        self.guarantee_ = f"{learner.guarantee} {self._cost_of_fits}"
+
+    def _publish_scaled(self, learner: StreamingLearner) -> None:
+        """Set the coefficients from those of rows that `_scaled` returned."""
+        features = self.n_features_in_
         low, high = self._ranges(features)
         length = self._length(features + 1)
         rows = learner.coefficients.reshape(-1, features + 1) / length
         errors = learner.standard_errors.reshape(rows.shape) / length
-        self._weights = rows[:, :-1] * 2 / (high - low)
-        self._errors = errors[:, :-1] * 2 / (high - low)
-        self._constants = rows[:, -1] - rows[:, :-1] @ ((high + low) / (high - low))
-        self.facts_ = learner.facts
-        self.guarantee_ = f"{learner.guarantee} {self._cost_of_fits}"
+        unit, middle = self._target_scale()
+        self._set_coefficients(
+            rows[:, :-1] * 2 / (high - low) * unit,
+            errors[:, :-1] * 2 / (high - low) * unit,
+            (rows[:, -1] - rows[:, :-1] @ ((high + low) / (high - low))) * unit + middle,
+        )
+
+    def _target_scale(self) -> tuple[float, float]:
+        """Return the target's units per unit of what the learner predicts of arrays, and its 0."""
+        return 1.0, 0.0
+
+    @abstractmethod
+    def _set_coefficients(self, rows: Floats, errors: Floats, constants: Floats) -> None:
+        """Set `coef_`, `coef_standard_errors_` and `intercept_`, from one row per class."""
 
     def _with_targets(
         self, X: ArrayLike, targets: ArrayLike | None, *, reset: bool, y_numeric: bool = False
@@ -143,15 +205,39 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _observe(
         self, X: "Samples", y: Floats, weights: ArrayLike | None, *, partial: bool
     ) -> None:
-        """Pass samples on to the learner, and publish what it released."""
+        """Pass samples of arrays on to the learner, and publish what it released."""
         features = X.shape[1]
         shares = as_shares(weights, self.weight_bound, len(y))
         learner = self._stream_learner(features) if partial else self._new_learner(features, len(y))
+        self._pass_on(learner, self._scaled(X), y, shares)
+
+    def _observe_table(
+        self, X: object, y: ArrayLike | None, weights: ArrayLike | None, *, partial: bool
+    ) -> None:
+        """Pass a table, or an array in the order of the columns, on to the learner."""
+        columns = self._rules
+        assert columns is not None
+        _refuse_weights(weights)
+        features = len(columns.names)
+        samples: tuple[object, ...]
+        if isinstance(X, np.ndarray) and y is not None:
+            samples, count = (X, y), len(X)
+        else:
+            source = table_of(columns, X, y)
+            source, count = (source, 0) if partial else counted(source, columns.read)
+            samples = (source,)
+        learner = self._stream_learner(features) if partial else self._new_learner(features, count)
+        self._pass_on(learner, *samples)
+        self.n_features_in_ = len(columns.features)
+        self.feature_names_in_ = np.array(columns.features, dtype=object)
+
+    def _pass_on(self, learner: StreamingLearner, *samples: object) -> None:
+        """Pass samples on to the learner, and publish what it released."""
         is_new = not learner.clock
-        learner.observe_stream(self._scaled(X), y, shares)
+        learner.observe_stream(*samples)
         if is_new:
             self._cost_of_fits = self._shared_fits().add(learner.guarantee)
-        self._publish(learner, features)
+        self._publish(learner)
 
     def _new_learner(self, features: int, samples: int) -> StreamingLearner:
         """Return a learner for `fit`; a stream that was begun before is dropped."""
@@ -187,11 +273,15 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         return repr(parameters)
 
     def _margins(self, X: ArrayLike) -> Floats:
-        """Return margins of the rows to predict: NaN for a row with NaN.
+        """Return margins of the rows to predict, one column per row of coefficients.
 
-        Rows that are no numbers are refused.
+        A row with NaN gives NaN, and so does a row of a table that cannot be read. Rows of arrays
+        that are no numbers are refused.
         """
         check_is_fitted(self, "guarantee_")
+        columns = self._rules
+        if columns is not None:
+            return self._margins_of(features_of(columns, X))
         check = partial(
             validate_data,
             self,
@@ -200,8 +290,27 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
             accept_sparse="csr",
             ensure_all_finite="allow-nan",
         )
-        rows = without_data(check)
-        return np.asarray(rows @ self._weights.T + self._constants, dtype=np.float64)
+        return self._margins_of(without_data(check))
+
+    def _margins_of(self, rows: "Samples") -> Floats:
+        """Return the margins of rows in the units of the data."""
+        return np.asarray(rows @ np.atleast_2d(self.coef_).T + self.intercept_, dtype=np.float64)
+
+    def _scored(
+        self, X: object, y: ArrayLike | None, weights: ArrayLike | None
+    ) -> tuple[Floats, Floats]:
+        """Return margins, and targets or numbers of classes, of the rows of a table to score.
+
+        A table brings its target itself if `y` is None. Rows that cannot be read are left out.
+        """
+        check_is_fitted(self, "guarantee_")
+        columns = self._rules
+        assert columns is not None
+        _refuse_weights(weights)
+        samples = samples_of(columns, X, y)
+        is_read = np.isfinite(samples.features).all(axis=1) & np.isfinite(samples.targets)
+        rows = columns.decoded(samples.features[is_read])
+        return self._margins_of(rows), samples.targets[is_read]
 
     def _shared_fits(self) -> Fits:
         """Return the counter of fits that this estimator shares with its clones."""
@@ -222,9 +331,14 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self.columns is None
         # A row that is no numbers counts as nothing, and is not refused.
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.non_deterministic = self.seed is None
         return tags
+
+
+def _refuse_weights(weights: object) -> None:
+    if weights is not None:
+        raise ConfigError("sample_weight is for arrays: with columns, every row counts once")

@@ -214,7 +214,7 @@ class Columns:
         features = self.encoded(rows)
         if self.target in self.categories:
             return Samples(features, self._numbers_of_categories(rows, self.target))
-        targets = self._numbers(rows, self.target)
+        targets = _finite(self._numbers(rows, self.target))
         return Samples(features, targets - self.middle if shifts else targets)
 
     @property
@@ -325,6 +325,20 @@ class Columns:
         shifted = intercept + coefficients @ self._offsets
         return InUnits(coefficients * self._slopes, shifted + (self.middle if shifts else 0.0))
 
+    def decoded(self, features: Floats) -> Floats:
+        """Return scaled features in the units of the table: clipped numbers, and 0 or 1."""
+        return (features - self._offsets) / self._slopes
+
+    @property
+    def centre(self) -> Floats:
+        """The middle of all bounds, and equal shares of the categories, in units of the table."""
+        shares = [
+            CATEGORY / len(self.categories[name]) if name in self.categories else 0.0
+            for name in self.features
+            for _ in self.categories.get(name, (name,))
+        ]
+        return self.decoded(np.array(shares))
+
     def errors_in_units(self, errors: Floats, of_intercept: Floats) -> InUnits:
         """Return standard errors in the units of the table.
 
@@ -332,3 +346,8 @@ class Columns:
         """
         at_zero = of_intercept + errors @ np.abs(self._offsets)
         return InUnits(errors * self._slopes, at_zero)
+
+
+def _finite(values: Floats) -> Floats:
+    """Return numbers with NaN for an infinite one, which no list of numbers admits either."""
+    return np.where(np.isfinite(values), values, np.nan)

@@ -26,6 +26,11 @@ class LogTable:
         """Names of all columns, in order."""
         return self._frame.columns
 
+    @property
+    def frame(self) -> polars.DataFrame:
+        """The rows as a frame."""
+        return self._frame
+
     def __len__(self) -> int:
         return len(self._frame)
 

@@ -23,9 +23,9 @@ from discreet.records.columns import Columns
 
 MOST_NUMBERS = 10**7
 """The largest number of coefficients."""
-LARGEST = 1e8
-SMALLEST = 1e-8
-"""The range of bounds and radii, far inside the range of floats."""
+LARGEST = 1e15
+SMALLEST = 1e-15
+"""The range of bounds and radii, far inside the range of floats: targets are in any unit."""
 MOST_RELEASES = 200
 """The largest number of releases if `block` is "auto"."""
 WHITENED = 2000
