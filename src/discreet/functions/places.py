@@ -98,8 +98,13 @@ class Nearby(_BestItem):
     def __post_init__(self) -> None:
         check_fields(self)
         widths = {len(site) for site in self.sites}
-        if not self.sites or widths != {len(self.box)}:
-            raise ConfigError(f"sites must be points of {len(self.box)} numbers, one per box side")
+        if len(widths) != 1:
+            raise ConfigError("sites must be points, all with the same number of coordinates")
+        if widths != {len(self.box)}:
+            raise ConfigError(
+                f"the box must have a pair (low, high) for each of the {widths.pop()} coordinates "
+                f"of a site, got {len(self.box)}"
+            )
         if not (np.isfinite(self._sites).all() and np.isfinite(self._low + self._size).all()):
             raise ConfigError("sites and box must be finite")
         if not (self._size > 0).all():

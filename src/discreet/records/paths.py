@@ -28,6 +28,8 @@ def files_at(path: str | Path) -> list[Path]:
         if has_magic(text) and not Path(text).exists():
             files = [Path(name) for name in glob(text, recursive=True)]
             return _some(files, f"{text} matches no file")
+    except ConfigError:  # a ValueError, too
+        raise
     except (OSError, ValueError):  # too long, or no valid text
         raise ConfigError(
             f"{require.shown(text)} cannot be read: its name is not that of a file, rename it"
