@@ -129,7 +129,7 @@ def test_the_title_counts_people_within_reach_from_released_counts_only(chosen: 
         counts=counts,
         counts_deviation=2.8,
     )
-    title = draw_map(TOWN, COLUMNS, released).get_suptitle()
+    title = draw_map(TOWN, COLUMNS, released).axes[0].get_title("left")
     assert title == "1 of 3 sites reach about 3,000 of 4,000 people (simulated, not private)"
 
 

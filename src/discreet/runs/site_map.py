@@ -20,6 +20,7 @@ import numpy as np
 from discreet import pictures
 from discreet.arrays import Floats, Mask
 from discreet.functions.places import Nearby
+from discreet.learners.labels import Label
 from discreet.learners.set_selector import Chosen
 from discreet.runs.files import replaced
 
@@ -156,7 +157,7 @@ def write_map(
 ) -> None:
     """Draw the map into the folder of a choice."""
     with replaced(folder / PICTURE) as draft:
-        pictures.save(draw_map(function, columns, chosen), draft)
+        pictures.save(draw_map(function, columns, chosen), draft, trims=True)
 
 
 def draw_map(function: Nearby, columns: Sequence[str] | None, chosen: Chosen) -> "Figure":
@@ -182,8 +183,7 @@ def draw_map(function: Nearby, columns: Sequence[str] | None, chosen: Chosen) ->
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect=stretch)
     _name_axes(axes, orientation)
     _add_key(axes, orientation, function, chosen)
-    title = _title(function, chosen, density)
-    figure.suptitle(title, x=0.02, ha="left", fontsize=12)
+    axes.set_title(_title(function, chosen, density), loc="left", fontsize=12, pad=10)
     return figure
 
 
@@ -243,7 +243,7 @@ def _add_key(axes: "Axes", orientation: Orientation, function: Nearby, chosen: C
 
     dot = _mark_of_key(color=pictures.BLUE, markersize=13, markeredgecolor="white")
     handles: list[Line2D | tuple[Line2D, Line2D]] = []
-    names = [_shortened(str(item)) for item in chosen.items[:NAMED]]
+    names = [_shortened(item) for item in chosen.items[:NAMED]]
     for place in range(1, len(names) + 1):
         size = 6 if place < 10 else 8
         number = _mark_of_key(f"${place}$", color="white", markersize=size, markeredgewidth=0.2)
@@ -277,9 +277,9 @@ def _mark_of_key(marker: str = "o", **style: Any) -> "Line2D":
     return Line2D([], [], linestyle="", marker=marker, **style)
 
 
-def _shortened(name: str) -> str:
-    """Return a name in one line, cut to LONGEST characters."""
-    line = " ".join(name.split())
+def _shortened(item: Label) -> str:
+    """Return the name of a site in one line, cut to LONGEST characters."""
+    line = f"site {item}" if isinstance(item, int) else " ".join(item.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
