@@ -78,6 +78,6 @@ def add_legend(axes: "Axes", **place: str | float | tuple[float, float]) -> None
     axes.legend(edgecolor="none", framealpha=0.8, fontsize=8, **place)
 
 
-def save(figure: "Figure", path: Path) -> None:
-    """Write the figure to a file, in the format of its extension."""
-    figure.savefig(path, dpi=130)
+def save(figure: "Figure", path: Path, *, trims: bool = False) -> None:
+    """Write the figure to a file, in the format of its extension; `trims` cuts empty margins."""
+    figure.savefig(path, dpi=130, bbox_inches="tight" if trims else None)

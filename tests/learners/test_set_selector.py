@@ -19,6 +19,7 @@ from discreet.audit.transcript import measured_costs
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
 from discreet.engine.engine import Engine
 from discreet.engine.snapshot import Snapshot
+from discreet.engine.state_file import decode, encode
 from discreet.functions import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
 from discreet.functions.chains import PresentChain
 from discreet.learners.forced import forced
@@ -375,6 +376,33 @@ def test_empty_selections_and_people_of_a_wrong_type_are_refused() -> None:
         selector.fit([])
     with pytest.raises(ConfigError, match="one record each"):
         selector.fit(3)
+
+
+def test_released_counts_add_up_to_the_people_and_are_read_back(tmp_path: Path) -> None:
+    arguments: Any = {"function": Nearby(SITES, 0.3, BOX), "journal": tmp_path / "state"}
+    first = SetSelector(UniformMatroid(25, 2), BOTH, **arguments).fit(homes(3000))
+    again = SetSelector(UniformMatroid(25, 2), BOTH, **arguments).fit(homes(3000))
+    assert first.counts is not None
+    assert again.counts is not None
+    assert first.counts_deviation is not None
+    assert first.counts.ndim == 2
+    assert np.array_equal(first.counts, again.counts)
+    noise = first.counts_deviation * np.sqrt(first.counts.size)
+    assert 0 < abs(first.counts.sum() - 3000) < 6 * noise
+
+
+def test_a_choice_of_a_version_that_stored_no_counts_is_read_back(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    arguments: Any = {"function": Nearby(SITES, 0.3, BOX), "journal": state}
+    first = SetSelector(UniformMatroid(25, 2), BOTH, **arguments).fit(homes(300))
+    stored = decode(state.read_bytes(), "state")
+    older = {name: value for name, value in stored.public.items() if name != "counts"}
+    state.write_bytes(encode(replace(stored, public=older)))
+    again = SetSelector(UniformMatroid(25, 2), BOTH, **arguments).fit(homes(300))
+    assert again.numbers == first.numbers
+    assert again.value == first.value
+    assert again.counts is None
+    assert again.counts_deviation is None
 
 
 def test_loading_a_stored_choice_is_refused_with_the_way_to_read_it(tmp_path: Path) -> None:

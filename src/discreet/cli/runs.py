@@ -130,14 +130,37 @@ def evaluate(
     answer(evaluation, as_json, show_evaluation)
 
 
-@app.command()
+SITES = """
+Settings that open 10 of the sites in sites.csv, which has the columns name, longitude, latitude:
+
+epsilon = 1.0
+columns = ["longitude", "latitude"]
+labels = "name"
+
+\\[domain]
+kind = "UniformMatroid"
+rank = 10
+
+\\[function]
+kind = "Nearby"
+sites = "sites.csv"
+reach = 0.02
+box = [[13.3, 13.5], [52.4, 52.6]]
+"""
+"""The end of the help of `select`; Rich takes a bracket as markup unless it is escaped."""
+
+
+@app.command(epilog=SITES)
 def select(
     config: Annotated[
         Path, typer.Argument(help="TOML file with the domain, the function and the budget.")
     ],
     data: Annotated[
         list[Path],
-        typer.Option(help="People's records, CSV or Parquet; repeat the option for more files."),
+        typer.Option(
+            help="People's records: a file, a folder or a glob of files (CSV, Parquet, Arrow, JSON "
+            "lines); repeat the option for more."
+        ),
     ],
     out: Annotated[
         Path, typer.Option(help="Folder of the choice; the same command again prints it again.")

@@ -187,7 +187,10 @@ def _words(wanted: object) -> str:
         return known[wanted]
     if get_origin(wanted) is dict:
         return "a table"
-    return "a list" if get_origin(wanted) is tuple else str(getattr(wanted, "__name__", wanted))
+    if get_origin(wanted) is tuple:
+        parts = get_args(wanted)
+        return "a list" if parts[1:] == (...,) else f"a list of {len(parts)}"
+    return str(getattr(wanted, "__name__", wanted))
 
 
 def as_plain(described: "DataclassInstance") -> dict[str, object]:

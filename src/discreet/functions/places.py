@@ -98,8 +98,13 @@ class Nearby(_BestItem):
     def __post_init__(self) -> None:
         check_fields(self)
         widths = {len(site) for site in self.sites}
-        if not self.sites or widths != {len(self.box)}:
-            raise ConfigError(f"sites must be points of {len(self.box)} numbers, one per box side")
+        if len(widths) != 1:
+            raise ConfigError("sites must be points, all with the same number of coordinates")
+        if widths != {len(self.box)}:
+            raise ConfigError(
+                f"the box must have a pair (low, high) for each of the {widths.pop()} coordinates "
+                f"of a site, got {len(self.box)}"
+            )
         if not (np.isfinite(self._sites).all() and np.isfinite(self._low + self._size).all()):
             raise ConfigError("sites and box must be finite")
         if not (self._size > 0).all():
@@ -161,9 +166,12 @@ class Nearby(_BestItem):
         grid = tuple(int(np.clip(round(per_unit * size), 1, 2**16)) for size in self._size)
         while prod(grid) * len(self.sites) > 2**26:
             grid = tuple(max(1, count // 2) for count in grid)
+        return Cells(self.worths(self.middles(grid)), grid)
+
+    def middles(self, grid: tuple[int, ...]) -> Floats:
+        """Return the middle of every cell of a grid as an admitted point, in units of the box."""
         middles = [(np.arange(count) + 0.5) / count for count in grid]
-        rows = np.stack(np.meshgrid(*middles, indexing="ij"), axis=-1).reshape(-1, len(grid))
-        return Cells(self.worths(rows), grid)
+        return np.stack(np.meshgrid(*middles, indexing="ij"), axis=-1).reshape(-1, len(grid))
 
     def cell_of(self, rows: Floats, cells: Cells) -> Integers:
         """Return the cell of each admitted point, −1 where the point is not finite."""

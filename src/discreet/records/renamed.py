@@ -54,12 +54,15 @@ class Renamed(Source):
 
 def renamed(source: Source, names: object) -> Source:
     """Return a table with other names of columns; unchanged if `names` is None."""
-    if names is None:
-        return source
+    return source if names is None else Renamed(source, checked_names(names))
+
+
+def checked_names(names: object) -> dict[str, str]:
+    """Return the table `rename` of the settings: names that are read, by names in the file."""
     is_fine = isinstance(names, dict) and all(isinstance(name, str) for name in names.values())
     if not is_fine:
         raise ConfigError(
             f"rename must be a table of the log's names and ours, got {require.shown(names)}"
         )
     assert isinstance(names, dict)
-    return Renamed(source, names)
+    return names

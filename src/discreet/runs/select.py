@@ -1,46 +1,59 @@
 """`discreet select`: choose one set, once, from files of people's records.
 
-The settings are a TOML file:
+    discreet select sites.toml --data homes.csv --out selected
+
+The settings are a TOML file. This one opens two of the sites in sites.csv, which has the columns
+name, longitude and latitude; homes.csv has the columns longitude and latitude:
 
     epsilon = 1.0
-    columns = ["x", "y"]
+    columns = ["longitude", "latitude"]   # of the records, and of the file of sites
+    labels = "name"                       # the column of the sites' names; may be left out
 
     [domain]
     kind = "UniformMatroid"
-    items = 300
-    rank = 10
+    rank = 2                              # the number of sites to open
 
     [function]
     kind = "Nearby"
-    sites = [[0.1, 0.2], …]
-    reach = 0.15
-    box = [[0.0, 1.0], [0.0, 1.0]]
+    sites = "sites.csv"                   # or a list of points: [[13.38, 52.52], [13.41, 52.49]]
+    reach = 0.02                          # the distance from which on a site is worth nothing
+    box = [[13.3, 13.5], [52.4, 52.6]]    # a public range per column; points outside move to it
 
-The folder of a selection has these files:
+Sites are public. Their file is found from the folder of the settings. If its columns have other
+names than those of the records, `[rename]` gives columns of the records the names of `columns`:
+
+    [rename]
+    home_lon = "longitude"
+    home_lat = "latitude"
+
+Records are files (Parquet, Arrow, CSV, TSV, JSON lines), folders or globs. Each file is a
+partition. Without `--engine` it is read here, otherwise by the workers of the cluster. The folder
+of a selection has these files:
 
     state          the choice, committed before it is shown; the same command again reads it back
     chosen.json    the choice, the reason for the method, and the guarantee
     report.md      a page with the same content
-    picture.png    for points, a map of the sites; it shows public values only
-
-Each file of records is a partition. Without `--engine` it is read here, otherwise by the workers of
-the cluster.
+    picture.png    for points in the plane, a map (site_map.py); it shows public values only
 """
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
+from discreet import require
 from discreet.errors import ConfigError
 from discreet.functions.places import Nearby
 from discreet.learners.log_adapter import list_of_columns
 from discreet.learners.set_selector import Chosen, SetSelector, SetSelectorSettings
-from discreet.pictures import BLUE, GREY, open_frame, panels, require_matplotlib, save
+from discreet.pictures import require_matplotlib
+from discreet.records.renamed import checked_names
 from discreet.runs.files import make_folder, read_toml, write_whole
+from discreet.runs.site_map import PICTURE, write_map
+from discreet.runs.sites import with_sites
 
 
 def select_from(
@@ -53,7 +66,7 @@ def select_from(
     config
         A TOML file with the domain, the function and the budget; `columns` names the columns.
     data
-        The files of records, CSV or Parquet.
+        The records: files, folders of files, or globs.
     out
         The folder to which the choice is written; a choice that it has is shown again.
     console
@@ -72,48 +85,79 @@ def select_from(
 
     Guarantee   docs/guarantees/selector.md
     """
-    settings, columns = _configured(config)
-    is_map = isinstance(settings.function, Nearby) and len(settings.function.box) == 2
-    if is_map:
+    settings, columns, of_records = _configured(config)
+    function = settings.function
+    places = function if isinstance(function, Nearby) and len(function.box) == 2 else None
+    if places is not None:
         require_matplotlib()  # before the budget is spent
     was_chosen = (out / "state").exists()
     selector = SetSelector.from_settings(settings, out / "state", engine=engine)
     make_folder(out)
-    chosen = selector.fit(list(data), columns=columns)
+    chosen = selector.fit(list(data), columns=of_records)
     plain = chosen.as_plain()
     write_whole(out / "chosen.json", json.dumps(plain, indent=2) + "\n")
     write_whole(out / "report.md", _page(chosen))
-    if is_map:
-        _draw(settings, chosen, out / "picture.png")
+    if places is not None:
+        write_map(places, columns, chosen, out)
     _show(chosen, console)
     if was_chosen:
         console.print(
             f"{out} has this choice from before: it is shown again, and no budget was spent."
         )
-    written = ["chosen.json", "report.md", *(["picture.png"] if is_map else [])]
+    written = ["chosen.json", "report.md", *([] if places is None else [PICTURE])]
     names = ", ".join(str(out / name) for name in written)
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
     return plain
 
 
-def _configured(config: Path) -> tuple[SetSelectorSettings, list[str] | None]:
-    """Return the settings, and the names of the columns where the file has them."""
+class _Configured(NamedTuple):
+    """The settings of a selection, and the names of the columns where the file has them."""
+
+    settings: SetSelectorSettings
+    columns: list[str] | None
+    of_records: list[str] | None
+    """The names of these columns in the records, which `rename` may change."""
+
+
+def _configured(config: Path) -> _Configured:
+    """Read the settings, and the file of sites that they name."""
     plain = read_toml(config)
     columns = plain.pop("columns", None)
-    if columns is not None:
-        list_of_columns("columns", columns)
+    rename = plain.pop("rename", None)
     try:
-        return SetSelectorSettings.from_plain({"delta": 0.0} | plain), columns
+        if columns is not None:
+            list_of_columns("columns", columns)
+        of_records = _of_records(columns, rename)
+        plain = with_sites({"delta": 0.0} | plain, columns, config.parent)
+        return _Configured(SetSelectorSettings.from_plain(plain), columns, of_records)
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
 
 
+def _of_records(columns: list[str] | None, rename: object) -> list[str] | None:
+    """Return the names that the columns have in the records, before they are renamed."""
+    if rename is None:
+        return columns
+    names = checked_names(rename)
+    listed = columns or []
+    original = {present: name for name, present in names.items()}
+    unknown = next((present for present in original if present not in listed), None)
+    if unknown is not None:
+        raise ConfigError(
+            f"rename must give names that `columns` lists, got {require.shown(unknown)}"
+        )
+    if len(original) < len(names):
+        raise ConfigError("rename gives two columns the same name")
+    return [original.get(name, name) for name in listed]
+
+
 def _show(chosen: Chosen, console: Console) -> None:
     table = Table(title=f"Chosen, by {chosen.method}")
+    table.add_column("place", justify="right")
     table.add_column("number", justify="right")
     table.add_column("item")
-    for number, item in zip(chosen.numbers, chosen.items, strict=True):
-        table.add_row(str(number), str(item))
+    for place, (number, item) in enumerate(zip(chosen.numbers, chosen.items, strict=True), 1):
+        table.add_row(str(place), str(number), str(item))
     console.print(table)
     if chosen.value is not None:
         console.print(f"Worth {chosen.value[0]:.0f} ± {chosen.value[1]:.0f} people, all together.")
@@ -128,37 +172,11 @@ def _page(chosen: Chosen) -> str:
         f"By *{chosen.method}*: {chosen.why}.",
         "",
     ]
-    lines += ["| number | item |", "|---|---|"]
+    lines += ["| place | number | item |", "|---|---|---|"]
     lines += [
-        f"| {number} | {item} |" for number, item in zip(chosen.numbers, chosen.items, strict=True)
+        f"| {place} | {number} | {item} |"
+        for place, (number, item) in enumerate(zip(chosen.numbers, chosen.items, strict=True), 1)
     ]
     if chosen.value is not None:
         lines += ["", f"Worth {chosen.value[0]:.1f} ± {chosen.value[1]:.1f} people, all together."]
     return "\n".join([*lines, "", str(chosen.guarantee), ""])
-
-
-def _draw(settings: SetSelectorSettings, chosen: Chosen, path: Path) -> None:
-    """Draw all sites, and the chosen ones with their reach."""
-    function = settings.function
-    assert isinstance(function, Nearby)
-    (left, right), (bottom, top) = function.box
-    figure, (axes,) = panels(1, (6.0, 6.0 * min(2.0, max(0.5, (top - bottom) / (right - left)))))
-    from matplotlib.patches import Circle
-
-    across, up = zip(*function.sites, strict=True)
-    axes.scatter(across, up, s=6, color=GREY, label="sites")
-    for number, item in zip(chosen.numbers, chosen.items, strict=True):
-        x, y = function.sites[number]
-        axes.add_patch(Circle((x, y), function.reach, color=BLUE, alpha=0.12, linewidth=0))
-        axes.plot([x], [y], "o", color=BLUE, markersize=7)
-        axes.annotate(
-            str(item), (x, y), textcoords="offset points", xytext=(6, 5), fontsize=8, color=BLUE
-        )
-    axes.set_xlim(left, right)
-    axes.set_ylim(bottom, top)
-    axes.set_aspect("equal")
-    axes.set_title(
-        f"{len(chosen.items)} of {len(function.sites)} sites, with their reach", fontsize=10
-    )
-    open_frame(axes)
-    save(figure, path)

@@ -65,9 +65,15 @@ class HistogramView(SelectorView):
         return {CELLS: self.problem.calibrated.aggregator}
 
     def layout(self) -> tuple[Public, State]:
-        """Return the layout of the state; after the release it has a trace."""
+        """Return the layout of the state; after the release it has a trace, and the counts.
+
+        A choice that an earlier version committed has no counts, and is read back without them.
+        """
         chosen, hidden = self.problem.start()
-        return (replace(chosen, trace=np.zeros(0)) if self.index else chosen), hidden
+        if not self.index:
+            return chosen, hidden
+        counts = None if self.public.counts is None else np.zeros(len(self.problem.cells))
+        return replace(chosen, trace=np.zeros(0), counts=counts), hidden
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
@@ -85,7 +91,8 @@ class HistogramView(SelectorView):
         deviation = calibrated.standard_deviation * sqrt(float(worth @ worth))
         value = np.array([float(noisy @ worth), deviation])
         along = np.maximum.accumulate(worths[:, chosen], axis=1)
-        return Public(np.array(chosen, dtype=np.int64), value, trace=noisy @ along), {}
+        numbers = np.array(chosen, dtype=np.int64)
+        return Public(numbers, value, trace=noisy @ along, counts=noisy), {}
 
 
 class HistogramRows(HistogramView):
@@ -118,6 +125,7 @@ class Histogram(SelectorMode):
 
     rows_view = HistogramRows
     parts_view = HistogramParts
+    words = replace(SelectorMode.words, seen="the chosen set and the noisy counts")
 
     @property
     def family(self) -> Nearby | Types:
@@ -155,6 +163,13 @@ class Histogram(SelectorMode):
     @property
     def constants(self) -> tuple[object, ...]:
         return (self.calibrated, len(self.cells), self.cells.grid)
+
+    @property
+    def counts_deviation(self) -> float:
+        return self.calibrated.standard_deviation
+
+    def counts_of(self, public: Public) -> Floats | None:
+        return None if public.counts is None else public.counts.reshape(self.cells.grid or -1)
 
     @cached_property
     def count(self) -> Count:

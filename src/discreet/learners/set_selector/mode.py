@@ -30,6 +30,8 @@ class Public:
     """The worth of the set to all people, and its standard deviation; empty if not released."""
     trace: Floats | None = None
     """The worth of the set up to each item, where that was released."""
+    counts: Floats | None = None
+    """The noisy number of people per public cell, where that was released."""
 
 
 class SelectorView(View[Public]):
@@ -115,6 +117,15 @@ class SelectorMode(Problem):
     def method(self) -> str:
         """The name of this mode."""
         return type(self).__name__.lower()
+
+    @property
+    def counts_deviation(self) -> float | None:
+        """The standard deviation of the noise of each released count; None without counts."""
+        return None
+
+    def counts_of(self, public: Public) -> Floats | None:
+        """Return the released counts in the shape of the public cells; None without counts."""
+        return None
 
     # --- state ------------------------------------------------------------------------------------
 

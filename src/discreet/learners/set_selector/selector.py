@@ -6,13 +6,14 @@ Guarantee   docs/guarantees/selector.md
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 
 from discreet import require
+from discreet.arrays import Floats
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.domains import SetDomain
@@ -56,6 +57,10 @@ class Chosen:
     `value` is the worth of the set to all people together and its standard deviation; None without
     a `report` share of the budget. `trace` has the items in the order in which they were drawn;
     after a histogram, whose noisy counts determine it, also the worth of the set up to each item.
+    `counts` are those noisy counts: the released number of people per public cell, for `Nearby` a
+    grid with one axis per coordinate. Some are negative, because each has noise with the standard
+    deviation `counts_deviation`. Both are None without a histogram, and for a choice that an
+    earlier version committed.
     """
 
     items: list[Label]
@@ -66,9 +71,14 @@ class Chosen:
     trace: list[Traced]
     value: tuple[float, float] | None
     people: int
+    counts: Floats | None = field(default=None, repr=False)
+    counts_deviation: float | None = None
 
     def as_plain(self) -> dict[str, Any]:
-        """Return the result as numbers, strings and lists, for a message or a file."""
+        """Return the result as numbers, strings and lists, for a message or a file.
+
+        The counts are left out: there may be a million of them.
+        """
         value = None
         if self.value is not None:
             value = {"mean": self.value[0], "standard_deviation": self.value[1]}
@@ -304,6 +314,7 @@ class SetSelector:
         items = [names[number] for number in numbers]
         value = tuple(public.value.tolist())
         worths = [None] * len(items) if public.trace is None else public.trace.tolist()
+        counts = problem.counts_of(public)
         return Chosen(
             items=items,
             numbers=numbers,
@@ -313,6 +324,8 @@ class SetSelector:
             trace=[Traced(item, worth) for item, worth in zip(items, worths, strict=True)],
             value=(value[0], value[1]) if value else None,
             people=problem.settings.count,
+            counts=counts,
+            counts_deviation=None if counts is None else problem.counts_deviation,
         )
 
     def __reduce__(self) -> NoReturn:

@@ -58,7 +58,7 @@ class SetSelectorSettings(Settings):
             require.whole("people", self.people, 1, 2**26)
         if self.family is not None:
             self.family.width(self.domain.items)  # refuses functions that do not fit the domain
-        if self.labels is not None and labelled(self.labels)[0] != self.domain.items:
+        if self.labels is not None and labelled(self.labels, "labels")[0] != self.domain.items:
             raise ConfigError(
                 f"there must be one label for each of the {self.domain.items} items, got "
                 f"{len(self.labels)}"
