@@ -22,7 +22,7 @@ ROWS = 3000
 REGIONS = ("north", "south", "west")
 FEATURES = ["age", "region", "joined", "income"]
 COLUMNS = Columns(
-    features=FEATURES,  # type: ignore[arg-type]
+    features=FEATURES,
     target="spent",
     bounds={"age": (18, 100), "joined": (0, 10), "income": (0, 200_000), "spent": (0, 5000)},
     categories={"region": REGIONS},
@@ -31,7 +31,7 @@ COLUMNS = Columns(
     other={"region": "west"},
 )
 PLANS = Columns(
-    features=["age", "region"],  # type: ignore[arg-type]
+    features=["age", "region"],
     target="plan",
     bounds={"age": (18, 100)},
     categories={"region": REGIONS, "plan": ("basic", "plus", "gold")},
@@ -201,7 +201,7 @@ def test_without_noise_coefficients_are_those_of_least_squares_in_the_tables_uni
 @pytest.mark.parametrize("factor", [1e-9, 1e9])
 def test_the_unit_of_the_target_does_not_matter(factor: float) -> None:
     table = people()
-    bounds = COLUMNS.bounds | {"spent": (0.0, 5000 * factor)}
+    bounds = dict(COLUMNS.bounds) | {"spent": (0.0, 5000 * factor)}
     columns = Columns(
         COLUMNS.features, "spent", bounds, COLUMNS.categories, COLUMNS.dates, COLUMNS.fill
     )

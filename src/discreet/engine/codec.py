@@ -14,7 +14,7 @@ left out while it has its default, so that older descriptions keep their hash.
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, fields, is_dataclass
 from functools import cache
 from hashlib import blake2b
@@ -73,7 +73,9 @@ def _as(wanted: object, value: object, name: str) -> object:
         return value if is_allowed else _NO
     if get_origin(wanted) is tuple:
         return _as_tuple(get_args(wanted), value, name)
-    if get_origin(wanted) is dict:
+    if get_origin(wanted) is Sequence:
+        return _as_tuple((*get_args(wanted), ...), value, name)
+    if get_origin(wanted) is Mapping:
         return _as_mapping(get_args(wanted)[1], value, name)
     if wanted is bool or wanted is str:
         return value if isinstance(value, wanted) else _NO

@@ -12,7 +12,7 @@ Different categories are at distance 1, half the distance of a column's bounds: 
 their bounds, and categories of length 1 would take most of a row's norm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite, sqrt
@@ -95,13 +95,13 @@ class Columns:
     ['carat', 'cut=Fair', 'cut=Good', 'cut=Ideal']
     """
 
-    features: tuple[str, ...]
+    features: Sequence[str]
     target: str
-    bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
-    categories: dict[str, tuple[str | int, ...]] = field(default_factory=dict)
-    dates: dict[str, str] = field(default_factory=dict)
-    fill: dict[str, float | str] = field(default_factory=dict)
-    other: dict[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    categories: Mapping[str, Sequence[str | int]] = field(default_factory=dict)
+    dates: Mapping[str, str] = field(default_factory=dict)
+    fill: Mapping[str, float | str] = field(default_factory=dict)
+    other: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_fields(self)
