@@ -244,12 +244,8 @@ def _write_parquet(path: Path, rows: int) -> None:
 def _megabytes(path: Path, rows: int) -> float:
     """Return the peak memory of a process that learns from the file, above that of its imports."""
     done = subprocess.run(
-        [
-            sys.executable,
-            __file__.replace("tables.py", "measures/table_memory.py"),
-            path,
-            str(rows),
-        ],
+        [sys.executable, "-m", "measures.table_memory", path, str(rows)],
+        cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
         check=True,
