@@ -256,7 +256,12 @@ def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
         ),
         ("slate = [", ["slate", "click"], "uniform", "is not TOML: "),
         ('slate = ["a"]', ["slate"], "p", "a column click or a column reward, and has neither"),
-        ('slate = ["a"]', ["slate", "click", "reward"], "p", "and has both"),
+        (
+            'slate = ["a"]',
+            ["slate", "click", "reward"],
+            "p",
+            "and may have both: choose with --answer",
+        ),
         ('slate = ["a"]', ["click"], "p", "the log lacks the columns slate, p"),
         (
             'slate = ["a"]\nitems = 9',

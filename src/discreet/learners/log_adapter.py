@@ -129,6 +129,11 @@ class LogAdapter(ABC):
         """Whether the whole log, of another policy, is read at once before the first round."""
         return False
 
+    @property
+    def slots(self) -> int | None:
+        """The number of items of a logged slate; None if rows have no slates, so no layout."""
+        return None
+
     def numeric(self, columns: Sequence[str]) -> list[str]:
         """Return which of these columns hold numbers, so that a column of texts teaches nothing."""
         return []

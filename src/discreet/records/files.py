@@ -1,7 +1,7 @@
 """Files of people's rows: Parquet, Arrow, CSV, TSV and JSON lines; by path, folder or glob."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars
@@ -33,6 +33,9 @@ class TextSource(Source):
     def columns(self) -> list[str]:
         return list(self.file.columns)
 
+    def with_keys(self, names: Sequence[str]) -> Source:
+        return TextSource(replace(self.file, keys=tuple(names)))
+
     def count(self) -> int:
         return self.file.count()
 
@@ -53,6 +56,9 @@ class JsonSource(Source):
     @property
     def columns(self) -> list[str]:
         return self.file.columns
+
+    def with_keys(self, names: Sequence[str]) -> Source:
+        return JsonSource(replace(self.file, keys=tuple(names)))
 
     def count(self) -> int:
         return self.file.count()
@@ -88,6 +94,9 @@ class ManyFiles(Source):
     @property
     def types(self) -> dict[str, polars.DataType]:
         return self.files[0].types
+
+    def with_keys(self, names: Sequence[str]) -> Source:
+        return ManyFiles(tuple(file.with_keys(names) for file in self.files), self.name)
 
     def count(self) -> int | None:
         counts = [file.count() for file in self.files]

@@ -48,6 +48,19 @@ class Source(ABC):
         """The types of the columns, where a typed schema states them; empty for text files."""
         return {}
 
+    @property
+    def is_rereadable(self) -> bool:
+        """Whether the table can be read more than once."""
+        return True
+
+    def with_keys(self, names: Sequence[str]) -> "Source":
+        """Return this table with cells of these columns kept in rows that cannot be read.
+
+        For columns that the operator's logger writes, such as an id: a malformed cell of a person
+        makes a line of a text file a blank row, but must not change the request of that row.
+        """
+        return self
+
     @abstractmethod
     def count(self) -> int | None:
         """Return the number of rows; None if only a full reading would tell."""
@@ -222,6 +235,10 @@ class ArrowSource(Source):
         return self._types
 
     @property
+    def is_rereadable(self) -> bool:
+        return False
+
+    @property
     def columns(self) -> list[str]:
         return list(self._types)
 
@@ -254,6 +271,10 @@ class BatchSource(Source):
     @property
     def types(self) -> dict[str, polars.DataType]:
         return {} if self._first is None else self._first.types
+
+    @property
+    def is_rereadable(self) -> bool:
+        return False
 
     def count(self) -> int | None:
         return None
