@@ -175,7 +175,8 @@ class PositionRows(Source):
             yield self._rows(done[:1], done[0].beside, names)
             done = done[1:]
         if done:
-            yield self._rows(done, beside[[request.first for request in done]], names)
+            firsts = [request.first for request in done]
+            yield self._rows(done, beside[firsts] if beside.width else beside, names)
 
     def _rows(
         self, done: list[_Request], beside: polars.DataFrame, names: Sequence[str]
