@@ -18,7 +18,11 @@ def run(
         Path, typer.Argument(help="TOML file with the learner's settings; `learner` is its name.")
     ],
     data: Annotated[
-        Path, typer.Option(help="Event log, CSV or Parquet: one row per person, in order of time.")
+        Path,
+        typer.Option(
+            help="Event log, CSV or Parquet: one row per person, in order of time, or rows of the "
+            "`layout` in the settings."
+        ),
     ],
     out: Annotated[
         Path,
@@ -136,7 +140,7 @@ def evaluate(
     """
     from discreet.budget.privacy import Privacy
     from discreet.runs.evaluate import evaluate_log, policy_from, show_evaluation
-    from discreet.runs.run import log_settings_in
+    from discreet.runs.settings import log_settings_in
 
     privacy = Privacy(epsilon, delta, contributions=contributions)
     evaluation = evaluate_log(

@@ -223,7 +223,9 @@ def evaluate_log(
     names = ["slate", answer, *([] if propensity == UNIFORM else [propensity])]
     batches = [weighted(policy, rows, answer, propensity) for rows in slates.batches(names)]
     values = np.concatenate([np.empty(0), *batches])
-    rows = require.whole("the number of rows", len(values))
+    rows = len(values)
+    if not rows:
+        raise ConfigError(f"{slates.name} has no rows: an evaluation needs some")
     total = RunningSum(1, rows, privacy, bound=bound, nonnegative=True, block=rows, seed=seed)
     total.observe_many(values.reshape(-1, 1))
     total.release_if_due()
@@ -273,7 +275,9 @@ def _answer_of(log: Source, propensity: str, answer: str | None) -> str:
     needed = ["slate", *([] if propensity == UNIFORM else [propensity])]
     missing = [name for name in needed if name not in header]
     if missing:
-        raise ConfigError(f"the log lacks the columns {', '.join(missing)}")
+        raise ConfigError(
+            f"the log lacks the columns {', '.join(missing)}; --log names other columns and layouts"
+        )
     return answers[0]
 
 

@@ -32,17 +32,16 @@ import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 
-from discreet import require
 from discreet.engine.readings import Report
 from discreet.errors import ConfigError
 from discreet.learners.abilities import WarmStarts
 from discreet.learners.base import Learner
-from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, log_adapter_of, present
+from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, present
 from discreet.learners.registry import learner_named
 from discreet.pictures import require_matplotlib
 from discreet.records.sources import Source
@@ -50,8 +49,9 @@ from discreet.records.table import LogTable
 from discreet.runs.columns import LAYOUT, WARM_START_LAYOUT, LogReading, store_reading
 from discreet.runs.decisions import Decisions
 from discreet.runs.earned import PICTURE, as_entries, write_picture
-from discreet.runs.files import make_folder, read_toml, write_whole
-from discreet.runs.log_settings import KEYS, LogSettings
+from discreet.runs.files import make_folder, write_whole
+from discreet.runs.log_settings import LogSettings
+from discreet.runs.settings import configured
 
 CHECKPOINT = timedelta(seconds=10)
 """Time between two checkpoints of the open block."""
@@ -206,48 +206,6 @@ def _show(learner: Learner, source: _Source, decisions: Decisions, console: Cons
     console.print(str(learner.guarantee), soft_wrap=True)
 
 
-class Configured(NamedTuple):
-    """The learner's name, its log adapter with the settings, and how the log is read."""
-
-    name: str
-    adapter: LogAdapter
-    person: str | None
-    """The column with the person of each row."""
-    log: LogSettings
-
-
-def configured(config: Path) -> Configured:
-    """Read the settings of a run."""
-    plain = read_toml(config)
-    name = plain.pop("learner", "SetMaximizer")
-    person = plain.pop("person", None)
-    try:
-        log = LogSettings.taken_from(plain)
-        adapter = log_adapter_of(name).from_plain(plain)
-        if log.layout is not None and adapter.slots is None:
-            raise ConfigError('layout is for slates: feedback = "clicks" or "bandit"')
-        is_needed = adapter.settings.keyed
-        if not isinstance(person, str) and (person is not None or is_needed):
-            raise ConfigError(
-                "person must be the name of the column with the person of each row, "
-                f"got {require.shown(person)}"
-            )
-        return Configured(name, adapter, person, log)
-    except ConfigError as error:
-        raise ConfigError(f"{config}: {error}") from None
-
-
-def log_settings_in(config: Path) -> LogSettings:
-    """Return `rename` and `layout` of a TOML file: that of a run, or one with these two alone."""
-    plain = read_toml(config)
-    if not set(plain) <= set(KEYS):
-        return configured(config).log  # refuses misspelt settings
-    try:
-        return LogSettings.taken_from(plain)
-    except ConfigError as error:
-        raise ConfigError(f"{config}: {error}") from None
-
-
 def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
     """Read rows into the learner, from where it left off; write a line per release."""
     adapter = source.adapter
@@ -294,6 +252,8 @@ def _warm(learner: Learner, source: _Source, others: OfAnotherPolicy, decisions:
         raise ConfigError(
             f"a {type(learner).__name__} has no warm start: leave the log of another policy out"
         )
+    if not others.rows:
+        raise ConfigError(f"{source.log.name} has no rows: a warm start needs some")
     _note(learner, source, decisions)
     if not learner.log_rows:
         learner.warm_start(others.rows, others.propensity, least_propensity=others.least_propensity)
