@@ -502,3 +502,34 @@ def test_a_log_that_lacks_columns_of_its_layout_is_refused_in_one_line(
         slates_of(frame, layout, slots=slots)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("layout", "order", "message"),
+    [
+        (
+            POSITIONS,
+            ["item", "id", "position", "click"],
+            "has column good before id, so a malforme",
+        ),
+        (POSITIONS, ["item", "position", "click", "id"], "write id first, or a Parquet file"),
+        (EVENTS, ["time", "id", "slate", "event", "item"], "has column slate before event"),
+    ],
+)
+def test_a_text_file_with_peoples_cells_before_the_id_is_refused(
+    layout: Row, order: list[str], message: str, tmp_path: Path
+) -> None:
+    """A quote in such a cell would hide the id, and change the number of requests."""
+    cells = dict.fromkeys(order, "1")
+    names = {"good": "item"}
+    in_file = [{"item": "good"}.get(name, name) for name in order]
+    (tmp_path / "log.csv").write_text(",".join(in_file) + "\n")
+    polars.DataFrame(dict(zip(in_file, cells.values(), strict=True))).write_parquet(
+        tmp_path / "log.parquet"
+    )
+    log = renamed(open_table(tmp_path / "log.csv"), names)
+    with pytest.raises(ConfigError) as refused:
+        laid_out(log, layout_of(layout), slots=2, propensity=None)
+    assert message in str(refused.value)
+    typed = renamed(open_table(tmp_path / "log.parquet"), names)
+    laid_out(typed, layout_of(layout), slots=2, propensity=None)

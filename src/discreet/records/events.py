@@ -16,8 +16,9 @@ row, whatever is in its cells; that row depends on the rows of its id only. An i
 id, a slate or a readable time gives a blank row, an empty slate without a click. A click without
 a readable time or item does not count. If several impressions have one id, the clicks are those of
 the first, whatever is in its cells, and the others give blank rows if there are clicks: no cell of
-one of them can move a click to another. In a text file, a line that cannot be read keeps its id and
-its event if the cells to the left of them are well formed, so these should come first.
+one of them can move a click to another. In a text file a line that cannot be read keeps its id and
+its event, which stand to the left of people's cells (`Source.with_keys`). In JSON lines, they
+should be the first keys.
 
 An impression at the end of the log may not have got its click yet: write the log when the waiting
 time of its last impression is over.
@@ -91,7 +92,7 @@ class EventRows(Source):
     Parameters
     ----------
     source
-        The log.
+        The log, with the request and the event among its keys.
     request, event, time
         The columns with the id, the kind and the time of an event.
     impression, click
@@ -143,8 +144,7 @@ class EventRows(Source):
 
     def _events(self, kind: str, names: Sequence[str]) -> Iterator[polars.DataFrame]:
         """Yield the events of one kind, with these columns."""
-        log = self.source.with_keys([self.request, self.event])
-        for frame in log.frames(list(dict.fromkeys(names))):
+        for frame in self.source.frames(list(dict.fromkeys(names))):
             found = [key_text(value) == kind for value in frame[self.event].to_list()]
             if any(found):
                 yield frame.filter(polars.Series(found))

@@ -33,8 +33,16 @@ class TextSource(Source):
     def columns(self) -> list[str]:
         return list(self.file.columns)
 
-    def with_keys(self, names: Sequence[str]) -> Source:
-        return TextSource(replace(self.file, keys=tuple(names)))
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+        header = self.columns
+        last = max(keys, key=header.index)
+        before = [name for name in header[: header.index(last)] if name in cells]
+        if before:
+            raise ConfigError(
+                f"{self.name} has column {before[0]} before {last}, so a malformed cell there "
+                f"hides the request of its line: write {last} first, or a Parquet file"
+            )
+        return TextSource(replace(self.file, keys=tuple(keys)))
 
     def count(self) -> int:
         return self.file.count()
@@ -57,8 +65,8 @@ class JsonSource(Source):
     def columns(self) -> list[str]:
         return self.file.columns
 
-    def with_keys(self, names: Sequence[str]) -> Source:
-        return JsonSource(replace(self.file, keys=tuple(names)))
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+        return JsonSource(replace(self.file, keys=tuple(keys)))
 
     def count(self) -> int:
         return self.file.count()
@@ -95,8 +103,8 @@ class ManyFiles(Source):
     def types(self) -> dict[str, polars.DataType]:
         return self.files[0].types
 
-    def with_keys(self, names: Sequence[str]) -> Source:
-        return ManyFiles(tuple(file.with_keys(names) for file in self.files), self.name)
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+        return ManyFiles(tuple(file.with_keys(keys, cells) for file in self.files), self.name)
 
     def count(self) -> int | None:
         counts = [file.count() for file in self.files]

@@ -55,7 +55,10 @@ class Positions:
         _check_columns(log, [ITEM, *place])
         if REWARD not in log.columns:
             _check_columns(log, [CLICK])
-        return PositionRows(log, self.request, propensity)
+        if self.request is None:
+            return PositionRows(log, None, propensity)
+        cells = [ITEM, POSITION, CLICK, REWARD, *([] if propensity is None else [propensity])]
+        return PositionRows(log.with_keys([self.request], cells), self.request, propensity)
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,15 @@ class Events:
     def opened(self, log: Source, slots: int, propensity: str | None) -> Source:
         """Return the slates of a log; refuse a log that lacks columns."""
         _check_columns(log, [self.request, self.event, self.time, SLATE, ITEM])
+        cells = [SLATE, ITEM, *([] if propensity is None else [propensity])]
         return EventRows(
-            log, self.request, self.event, self.time, self.impression, self.click, self.seconds
+            log.with_keys([self.request, self.event], cells),
+            self.request,
+            self.event,
+            self.time,
+            self.impression,
+            self.click,
+            self.seconds,
         )
 
 

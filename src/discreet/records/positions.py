@@ -17,7 +17,8 @@ only: if one of them is malformed (an item, a position, an answer or a propensit
 same position, or if there are more than MOST_PLACES, its row is blank, an empty slate without an
 answer. It still is a row, so neither the number nor the content of other rows changes. A row
 without an id is a request of its own, and blank. In a text file a line that cannot be read keeps
-its id if the cells to the left of it are well formed, so the id should come first.
+its id, which stands to the left of people's cells (`Source.with_keys`). In JSON lines, the id
+should be the first key.
 """
 
 import json
@@ -87,7 +88,7 @@ class PositionRows(Source):
     Parameters
     ----------
     source
-        The log.
+        The log, with the request among its keys.
     request
         The column that is equal in all rows of a request; None: every row is a slate of one item,
         and its position is not read.
@@ -122,9 +123,8 @@ class PositionRows(Source):
         beside = [name for name in names if name not in made]
         keys = [] if self.request is None else [self.request, POSITION]
         cells = [ITEM, *(name for name in names if name in made and name != SLATE)]
-        log = self.source if self.request is None else self.source.with_keys([self.request])
         current: _Request | None = None
-        for frame in log.frames(list(dict.fromkeys([*keys, *cells, *beside]))):
+        for frame in self.source.frames(list(dict.fromkeys([*keys, *cells, *beside]))):
             done: list[_Request] = []
             rows = zip(self._keys(frame), self._places(frame, names), strict=True)
             for number, (key, place) in enumerate(rows):

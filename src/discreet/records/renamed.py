@@ -47,8 +47,9 @@ class Renamed(Source):
     def is_rereadable(self) -> bool:
         return self.source.is_rereadable
 
-    def with_keys(self, names: Sequence[str]) -> Source:
-        return Renamed(self.source.with_keys(self._original(names)), self.names)
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+        kept = self.source.with_keys(self._original(keys), self._original(cells))
+        return Renamed(kept, self.names)
 
     def count(self) -> int | None:
         return self.source.count()

@@ -53,11 +53,18 @@ class Source(ABC):
         """Whether the table can be read more than once."""
         return True
 
-    def with_keys(self, names: Sequence[str]) -> "Source":
-        """Return this table with cells of these columns kept in rows that cannot be read.
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> "Source":
+        """Return this table with the keys kept in rows that cannot be read.
 
-        For columns that the operator's logger writes, such as an id: a malformed cell of a person
-        makes a line of a text file a blank row, but must not change the request of that row.
+        A malformed cell of a person makes a line of a text file a blank row, but must not change
+        the request of that row.
+
+        Parameters
+        ----------
+        keys
+            Columns that the operator's logger writes, such as an id.
+        cells
+            Columns with people's data; in a text file with a header they must come after the keys.
         """
         return self
 
