@@ -141,7 +141,10 @@ def test_a_file_of_tabs_is_known_by_its_ending(tmp_path: Path) -> None:
     [
         (b"", "is empty: its first line must have the names of the columns"),
         (b"\n1,2\n", "is empty: its first line must have the names of the columns"),
-        (b"caf\xe9,price\n1,2\n", "is not UTF-8: save the file in that encoding"),
+        (
+            b"caf\xe9,price\n1,2\n",
+            "is not UTF-8: convert the file, for instance with iconv -f latin1 -t utf-8",
+        ),
         (b"tea,tea\n1,2\n", "has two columns of the same name: rename one of them"),
     ],
 )

@@ -256,7 +256,12 @@ def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
         ),
         ("slate = [", ["slate", "click"], "uniform", "is not TOML: "),
         ('slate = ["a"]', ["slate"], "p", "a column click or a column reward, and has neither"),
-        ('slate = ["a"]', ["slate", "click", "reward"], "p", "and has both"),
+        (
+            'slate = ["a"]',
+            ["slate", "click", "reward"],
+            "p",
+            "and may have both: choose with --answer",
+        ),
         ('slate = ["a"]', ["click"], "p", "the log lacks the columns slate, p"),
         (
             'slate = ["a"]\nitems = 9',
@@ -281,5 +286,5 @@ def test_a_policy_or_log_that_does_not_fit_is_refused_in_one_line(
 
 def test_a_log_without_rows_is_refused(tmp_path: Path) -> None:
     log = written(tmp_path, slate=[], click=[])
-    with pytest.raises(ConfigError, match="the number of rows must be"):
+    with pytest.raises(ConfigError, match="has no rows: an evaluation needs some"):
         evaluate_log(POLICY, log, Privacy(1.0), propensity="uniform")

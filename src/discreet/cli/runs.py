@@ -18,7 +18,11 @@ def run(
         Path, typer.Argument(help="TOML file with the learner's settings; `learner` is its name.")
     ],
     data: Annotated[
-        Path, typer.Option(help="Event log, CSV or Parquet: one row per person, in order of time.")
+        Path,
+        typer.Option(
+            help="Event log, CSV or Parquet: one row per person, in order of time, or rows of the "
+            "`layout` in the settings."
+        ),
     ],
     out: Annotated[
         Path,
@@ -115,6 +119,18 @@ def evaluate(
             help="Largest weight of a row; by default 10, or the weight that uniform slates have."
         ),
     ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file with `rename` and `layout` of the log, such as that of a run."
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--answer", help="`click` or `reward`: needed if the log may have both columns."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Estimate what a slate would have earned, from a log of slates that another policy showed.
@@ -124,9 +140,18 @@ def evaluate(
     """
     from discreet.budget.privacy import Privacy
     from discreet.runs.evaluate import evaluate_log, policy_from, show_evaluation
+    from discreet.runs.settings import log_settings_in
 
     privacy = Privacy(epsilon, delta, contributions=contributions)
-    evaluation = evaluate_log(policy_from(policy), data, privacy, propensity=propensity, clip=clip)
+    evaluation = evaluate_log(
+        policy_from(policy),
+        data,
+        privacy,
+        propensity=propensity,
+        clip=clip,
+        log=None if log is None else log_settings_in(log),
+        answer=column,
+    )
     answer(evaluation, as_json, show_evaluation)
 
 

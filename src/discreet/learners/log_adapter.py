@@ -30,6 +30,8 @@ from discreet.learners.registry import HOMES
 from discreet.records.columns import Cells
 from discreet.records.log_cells import UNIFORM, names_in
 
+OF_A_RUN = ("learner", "person", "rename", "layout")
+"""Keys of a run's TOML beside those of its adapter."""
 DECIDED = "decided"
 """Value of `slates` for a log of the decisions of the run itself."""
 
@@ -86,7 +88,7 @@ class LogAdapter(ABC):
         unknown = [name for name in plain if name not in known]
         refuse_removed(cls.settings_type.removed, unknown)
         if unknown:
-            near = get_close_matches(str(unknown[0]), known, 1)
+            near = get_close_matches(str(unknown[0]), {*known, *OF_A_RUN}, 1)
             meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
             raise ConfigError(f"unknown setting {require.shown(unknown[0])}: {meant}")
         missing = [name for name in (*cls.needed, *cls.settings_type.needed()) if name not in plain]
@@ -128,6 +130,11 @@ class LogAdapter(ABC):
     def warm_starts(self) -> bool:
         """Whether the whole log, of another policy, is read at once before the first round."""
         return False
+
+    @property
+    def slots(self) -> int | None:
+        """The number of items of a logged slate; None if rows have no slates, so no layout."""
+        return None
 
     def numeric(self, columns: Sequence[str]) -> list[str]:
         """Return which of these columns hold numbers, so that a column of texts teaches nothing."""

@@ -67,20 +67,35 @@ class DateRule:
         return self.days(np.array([self._seconds(cell) for cell in cells], dtype=np.float64))
 
     def _seconds(self, cell: object) -> float:
+        return _seconds_of_date(cell, self.form)
+
+
+def seconds_of(cell: object) -> float:
+    """Return a stamp in seconds since 1970: a number of seconds, or a date; NaN for no stamp.
+
+    >>> [seconds_of(cell) for cell in ("1970-01-01T01:00:10+01:00", "10", 10, "soon")]
+    [10.0, 10.0, 10.0, nan]
+    """
+    if isinstance(cell, str | int | float) and not isinstance(cell, bool):
         try:
-            if isinstance(cell, str):
-                text = cell.strip()
-                stamp = (
-                    datetime.fromisoformat(text)
-                    if self.form is None
-                    else datetime.strptime(text, self.form)
-                )
-            elif isinstance(cell, datetime):
-                stamp = cell
-            elif isinstance(cell, date):
-                stamp = datetime(cell.year, cell.month, cell.day)
-            else:
-                return float("nan")
-            return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
-        except Exception:  # a person's text must not end the reading
+            return float(cell)
+        except (ValueError, OverflowError):
+            pass
+    return _seconds_of_date(cell)
+
+
+def _seconds_of_date(cell: object, form: str | None = None) -> float:
+    """Return a date in seconds since 1970; NaN for no date. Texts are ISO 8601 without a form."""
+    try:
+        if isinstance(cell, str):
+            text = cell.strip()
+            stamp = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)
+        elif isinstance(cell, datetime):
+            stamp = cell
+        elif isinstance(cell, date):
+            stamp = datetime(cell.year, cell.month, cell.day)
+        else:
             return float("nan")
+        return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
+    except Exception:  # a person's text must not end the reading
+        return float("nan")

@@ -1,7 +1,7 @@
 """Files of people's rows: Parquet, Arrow, CSV, TSV and JSON lines; by path, folder or glob."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars
@@ -63,6 +63,17 @@ class TextSource(Source):
     def columns(self) -> list[str]:
         return list(self.file.columns)
 
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+        header = self.columns
+        last = max(keys, key=header.index)
+        before = [name for name in header[: header.index(last)] if name in cells]
+        if before:
+            raise ConfigError(
+                f"{self.name} has column {before[0]} before {last}, so a malformed cell there "
+                f"hides the request of its line: write {last} first, or a Parquet file"
+            )
+        return TextSource(replace(self.file, keys=tuple(keys)))
+
     def count(self) -> int:
         return self.file.count()
 
@@ -83,6 +94,9 @@ class JsonSource(Source):
     @property
     def columns(self) -> list[str]:
         return self.file.columns
+
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+        return JsonSource(replace(self.file, keys=tuple(keys)))
 
     def count(self) -> int:
         return self.file.count()
@@ -118,6 +132,9 @@ class ManyFiles(Source):
     @property
     def types(self) -> dict[str, polars.DataType]:
         return self.files[0].types
+
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+        return ManyFiles(tuple(file.with_keys(keys, cells) for file in self.files), self.name)
 
     def count(self) -> int | None:
         counts = [file.count() for file in self.files]

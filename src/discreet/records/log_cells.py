@@ -31,6 +31,17 @@ def item_text(value: object) -> str:
         return ""
 
 
+def key_text(value: object) -> str | None:
+    """Return an id or a kind of event as a text; None for an empty cell.
+
+    >>> key_text(" a7 "), key_text(7.0), key_text(""), key_text(float("nan"))
+    ('a7', '7', None, None)
+    """
+    if value is None or (isinstance(value, float) and value != value):
+        return None
+    return item_text(value) or None
+
+
 def names_in(text: str) -> list[str]:
     """Return the items of a text, separated by spaces or in a JSON list.
 

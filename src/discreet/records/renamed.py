@@ -43,12 +43,24 @@ class Renamed(Source):
     def types(self) -> dict[str, polars.DataType]:
         return {self.names.get(name, name): kind for name, kind in self.source.types.items()}
 
+    @property
+    def is_rereadable(self) -> bool:
+        return self.source.is_rereadable
+
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+        kept = self.source.with_keys(self._original(keys), self._original(cells))
+        return Renamed(kept, self.names)
+
     def count(self) -> int | None:
         return self.source.count()
 
-    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+    def _original(self, names: Sequence[str]) -> list[str]:
+        """Return the names of these columns in the table."""
         original = {present: name for name, present in self.names.items()}
-        for frame in self.source.frames([original.get(name, name) for name in names]):
+        return [original.get(name, name) for name in names]
+
+    def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        for frame in self.source.frames(self._original(names)):
             yield frame.rename({name: self.names.get(name, name) for name in frame.columns})
 
 

@@ -50,6 +50,26 @@ class Source(ABC):
         """The types of the columns, where a typed schema states them; empty for text files."""
         return {}
 
+    @property
+    def is_rereadable(self) -> bool:
+        """Whether the table can be read more than once."""
+        return True
+
+    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> "Source":
+        """Return this table with the keys kept in rows that cannot be read.
+
+        A malformed cell of a person makes a line of a text file a blank row, but must not change
+        the request of that row.
+
+        Parameters
+        ----------
+        keys
+            Columns that the operator's logger writes, such as an id.
+        cells
+            Columns with people's data; in a text file with a header they must come after the keys.
+        """
+        return self
+
     @abstractmethod
     def count(self) -> int | None:
         """Return the number of rows; None if only a full reading would tell."""
@@ -231,6 +251,10 @@ class ArrowSource(Source):
         return self._types
 
     @property
+    def is_rereadable(self) -> bool:
+        return False
+
+    @property
     def columns(self) -> list[str]:
         return list(self._types)
 
@@ -263,6 +287,10 @@ class BatchSource(Source):
     @property
     def types(self) -> dict[str, polars.DataType]:
         return {} if self._first is None else self._first.types
+
+    @property
+    def is_rereadable(self) -> bool:
+        return False
 
     def count(self) -> int | None:
         return None

@@ -10,10 +10,14 @@ they cannot reach into each other. Lines with quotes, with a carriage return tha
 or that may begin with a byte order mark are split one at a time. Which way a line goes depends on
 that line alone, not on its place in the file.
 
+Columns named as `keys` hold ids of the operator's logger. In a line that cannot be read they are
+read from its beginning, as far as its cells are well formed: nothing to their right matters.
+
 Guarantee   SECURITY.md: what one person brings never decides how another is read
 """
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +53,8 @@ class TextFile:
 
     path: Path
     columns: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    """Columns whose cells are kept in a line that cannot be read."""
 
     @classmethod
     def opened(cls, path: Path) -> "TextFile":
@@ -59,7 +65,8 @@ class TextFile:
             text = line.decode().removeprefix(BYTE_ORDER_MARK)
         except UnicodeDecodeError:
             raise ConfigError(
-                f"the first line of {path} is not UTF-8: save the file in that encoding"
+                f"the first line of {path} is not UTF-8: convert the file, for instance with "
+                "iconv -f latin1 -t utf-8"
             ) from None
         names = _split_alone(text.rstrip("\r\n"), _separator_of(path))
         if not names or not any(names):
@@ -83,9 +90,8 @@ class TextFile:
         separator = _separator_of(self.path)
         with self.path.open("rb") as file:
             file.readline(LONGEST_HEADER)
-            blank = _blank(len(self.columns), separator)
-            for block in blocks(file, _longest(len(self.columns)), blank):
-                yield _parsed(block, self.columns, separator).select(wanted)
+            for block in blocks(file, _longest(len(self.columns))):
+                yield _parsed(block, self.columns, separator, self.keys).select(wanted)
 
     def count(self) -> int:
         """Return the number of rows: the lines after the header."""
@@ -101,8 +107,8 @@ def _separator_of(path: Path) -> str:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def blocks(file: BinaryIO, longest: int, blank: bytes) -> Iterator[bytes]:
-    """Yield whole lines, some megabytes at a time; `blank` for a line that is too long."""
+def blocks(file: BinaryIO, longest: int) -> Iterator[bytes]:
+    """Yield whole lines, some megabytes at a time; a line that is too long is cut, but too long."""
     rest = b""
     while piece := file.read(BLOCK):
         end = piece.rfind(b"\n") + 1
@@ -112,9 +118,9 @@ def blocks(file: BinaryIO, longest: int, blank: bytes) -> Iterator[bytes]:
         else:
             rest += piece
         if len(rest) > longest:
+            yield rest[: longest + 1] + b"\n"
             rest = b""
             _skip_line(file)
-            yield blank + b"\n"
     if rest:
         yield rest + b"\n"
 
@@ -149,7 +155,9 @@ def _blank(width: int, separator: str) -> bytes:
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def _parsed(block: bytes, columns: Sequence[str], separator: str) -> polars.DataFrame:
+def _parsed(
+    block: bytes, columns: Sequence[str], separator: str, keys: Sequence[str] = ()
+) -> polars.DataFrame:
     """Return the cells of some whole lines, one row per line."""
     bytes_of_block = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(bytes_of_block == NEWLINE)
@@ -172,7 +180,12 @@ def _parsed(block: bytes, columns: Sequence[str], separator: str) -> polars.Data
     )
     assert frame.height == len(ends), "a line is a row"
     places, rows = _split_rows(block, ends, np.flatnonzero(alone), len(columns), separator)
-    return _with_rows(frame, places, rows)
+    frame = _with_rows(frame, places, rows)
+    if not keys:
+        return frame
+    lost = alone | unreadable
+    lost[places] = False
+    return _with_keys(frame, block, ends, np.flatnonzero(lost), separator, keys)
 
 
 def _stray_returns(bytes_of_block: np.ndarray) -> Mask:
@@ -259,3 +272,48 @@ def _with_rows(
         series = polars.Series(cells, dtype=polars.String)
         changed.append(frame[column].scatter(places, series))
     return polars.DataFrame(changed)
+
+
+def _with_keys(
+    frame: polars.DataFrame,
+    block: bytes,
+    ends: Integers,
+    lines: Integers,
+    separator: str,
+    keys: Sequence[str],
+) -> polars.DataFrame:
+    """Return the frame with the keys of these lines, which are blank rows otherwise."""
+    if not len(lines):
+        return frame
+    places = [frame.columns.index(key) for key in keys]
+    longest = _longest(len(frame.columns))
+    found: list[list[str | None]] = []
+    for line in lines:
+        start = ends[line - 1] + 1 if line else 0
+        text = block[start : min(ends[line], start + longest)].decode(errors="replace")
+        cells = _leading_cells(text, separator, max(places) + 1)
+        found.append([cells[place] if place < len(cells) else None for place in places])
+    series = [
+        frame[key].scatter(lines, polars.Series(cells, dtype=polars.String))
+        for key, cells in zip(keys, zip(*found, strict=True), strict=True)
+    ]
+    return frame.with_columns(series)
+
+
+def _leading_cells(text: str, separator: str, count: int) -> list[str | None]:
+    """Return the first cells of a line, at most `count`, up to one that is malformed.
+
+    >>> _leading_cells('7,"a, b",c"d,"e', ",", 4)
+    ['7', 'a, b', 'c"d']
+    """
+    end = re.escape(separator)
+    cell = re.compile(rf'(?:"([^"]*(?:""[^"]*)*)"|((?!")[^{end}]*))(?:{end}|\r?$)')
+    cells: list[str | None] = []
+    place = 0
+    while len(cells) < count and (found := cell.match(text, place)):
+        quoted, plain = found.groups()
+        cells.append((plain if quoted is None else quoted.replace('""', '"')) or None)
+        place = found.end()
+        if text[place - 1 : place] != separator:
+            break
+    return cells

@@ -6,14 +6,17 @@ one once rows were read.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
 from discreet.errors import ConfigError
 from discreet.runs.files import write_whole
+from discreet.runs.log_settings import ROW_PER_SLATE
 
 COLUMNS = "columns.json"
+LAYOUT, WARM_START_LAYOUT = "layout", "warm_start_layout"
+"""Settings of the log with the layout of the run's own log, and of a warm start's."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,17 @@ def store_reading(folder: Path, reading: LogReading, *, begun: bool) -> None:
             f"{path} says that this run reads the columns {', '.join(before.columns)}: "
             "go on with those"
         )
+    stored_log = before.log
+    if not {LAYOUT, WARM_START_LAYOUT} & set(stored_log):
+        # An older version wrote it, which read one row per slate only.
+        stored_log = dict.fromkeys((LAYOUT, WARM_START_LAYOUT), ROW_PER_SLATE) | stored_log
     changed = [
-        name for name in reading.log if name in before.log and before.log[name] != reading.log[name]
+        name for name in reading.log if stored_log.get(name, reading.log[name]) != reading.log[name]
     ]
     if changed:
-        stored = ", ".join(f"{name} = {before.log[name]}" for name in changed)
+        stored = ", ".join(f"{name} = {stored_log[name]}" for name in changed)
         raise ConfigError(f"{path} says that this run reads a log with {stored}: go on with that")
-    if path.read_text(encoding="utf-8") != reading.as_text():  # an older version wrote it
-        write_whole(path, reading.as_text())
+    # An older version wrote it, or the run goes on from a warm start to its own log.
+    now = replace(reading, log={**before.log, **reading.log})
+    if path.read_text(encoding="utf-8") != now.as_text():
+        write_whole(path, now.as_text())

@@ -11,7 +11,8 @@ slates were drawn uniformly. A row that agrees with the policy is weighted by 1/
                                        p: propensity of the whole slate
 
 The mean over all rows is released with noise, once. A malformed slate, answer or propensity counts
-as zero; a log is refused only for the names and the types of its columns.
+as zero; a log is refused only for the names and the types of its columns. A log with one row per
+position or per event is read as one row per slate (`layout`).
 
 Guarantee   docs/guarantees/evaluation.md, Theorems 1 (privacy) and 2 (what it estimates)
 References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Sampling";
@@ -34,11 +35,11 @@ from discreet.budget.privacy import Privacy
 from discreet.budget.together import together
 from discreet.errors import ConfigError
 from discreet.learners.running_sum import RunningSum
-from discreet.records.files import open_table
 from discreet.records.log_cells import UNIFORM, item_text, names_in, numbers_in, weight_of
 from discreet.records.sources import Source
 from discreet.records.table import LogTable
 from discreet.runs.files import read_toml
+from discreet.runs.log_settings import LogSettings
 from discreet.runs.status import CommittedRun
 
 USUAL_CLIP = 10.0
@@ -171,6 +172,8 @@ def evaluate_log(
     *,
     propensity: str,
     clip: float | None = None,
+    log: LogSettings | None = None,
+    answer: str | None = None,
     seed: int | None = None,
 ) -> Evaluation:
     """Release the clipped mean over the rows of a log, with its errors and its guarantee.
@@ -187,6 +190,10 @@ def evaluate_log(
         The column with the propensities, or "uniform".
     clip
         The largest weight of a row; None: 10, or the weight that uniform slates have.
+    log
+        The names of the log's columns, and its layout; None: one row per slate.
+    answer
+        "click" or "reward"; None: the one of which the log has a column.
     seed
         Makes the release repeatable, and a simulation.
 
@@ -198,17 +205,27 @@ def evaluate_log(
     Raises
     ------
     ConfigError
-        If columns are missing, or `clip` is too small for uniform slates.
+        If columns are missing, `clip` is too small for uniform slates, or a reward has the
+        propensities of places only.
 
     Guarantee   docs/guarantees/evaluation.md, Theorems 1 and 2
     """
-    log = open_table(data)
-    answer = _answer_of(log, propensity)
+    reading = log or LogSettings()
+    column = None if propensity == UNIFORM else propensity
+    slates = reading.opened(data, slots=len(policy.slate), propensity=column)
+    answer = _answer_of(slates, propensity, answer)
+    if answer == "reward" and column and reading.has_propensity_per_place and len(policy.slate) > 1:
+        raise ConfigError(
+            f"column {column} has a propensity per place, and a reward needs that of the slate: "
+            "evaluate clicks, or a log with one row per slate"
+        )
     bound = _clip_of(policy, answer, propensity, clip)
     names = ["slate", answer, *([] if propensity == UNIFORM else [propensity])]
-    batches = [weighted(policy, rows, answer, propensity) for rows in log.batches(names)]
+    batches = [weighted(policy, rows, answer, propensity) for rows in slates.batches(names)]
     values = np.concatenate([np.empty(0), *batches])
-    rows = require.whole("the number of rows", len(values))
+    rows = len(values)
+    if not rows:
+        raise ConfigError(f"{slates.name} has no rows: an evaluation needs some")
     total = RunningSum(1, rows, privacy, bound=bound, nonnegative=True, block=rows, seed=seed)
     total.observe_many(values.reshape(-1, 1))
     total.release_if_due()
@@ -246,17 +263,21 @@ def _sampling(mean: float, bound: float, rows: int) -> float:
     return sqrt(expectation * (bound - expectation) / rows)
 
 
-def _answer_of(log: Source, propensity: str) -> str:
+def _answer_of(log: Source, propensity: str, answer: str | None) -> str:
     """Return the name of the column with the answers; refuse a log that lacks columns."""
     header = log.columns
-    answers = [name for name in ANSWERS if name in header]
+    if answer is not None:
+        require.one_of("answer", answer, ANSWERS)
+    answers = [name for name in ANSWERS if name in header and answer in (None, name)]
     if len(answers) != 1:
-        has = "both" if answers else "neither"
-        raise ConfigError(f"the log must have a column click or a column reward, and has {has}")
+        has = "may have both: choose with --answer" if answers else "has neither"
+        raise ConfigError(f"the log must have a column click or a column reward, and {has}")
     needed = ["slate", *([] if propensity == UNIFORM else [propensity])]
     missing = [name for name in needed if name not in header]
     if missing:
-        raise ConfigError(f"the log lacks the columns {', '.join(missing)}")
+        raise ConfigError(
+            f"the log lacks the columns {', '.join(missing)}; --log names other columns and layouts"
+        )
     return answers[0]
 
 

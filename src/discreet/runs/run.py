@@ -3,8 +3,8 @@
 The log has one visitor or sample per row, in order of time: a file (Parquet, Arrow, CSV, TSV, JSON
 lines), a folder of such files, or a glob. It is read in batches. The columns that a learner needs
 are in its `log_adapter.py`; `[rename]` in the settings gives columns of the log the names that the
-learner knows; `person` names the column with the person of each row. The folder of a run has these
-files:
+learner knows; `[layout]` reads a log of slates that has one row per position or per event;
+`person` names the column with the person of each row. The folder of a run has these files:
 
     state             the learner; not private
     columns.json      the columns that are read, written once, before the first row is read
@@ -32,27 +32,26 @@ import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 
-from discreet import require
 from discreet.engine.readings import Report
 from discreet.errors import ConfigError
 from discreet.learners.abilities import WarmStarts
 from discreet.learners.base import Learner
-from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, log_adapter_of, present
+from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, present
 from discreet.learners.registry import learner_named
 from discreet.pictures import require_matplotlib
-from discreet.records.files import open_table
-from discreet.records.renamed import renamed
 from discreet.records.sources import Source
 from discreet.records.table import LogTable
-from discreet.runs.columns import LogReading, store_reading
+from discreet.runs.columns import LAYOUT, WARM_START_LAYOUT, LogReading, store_reading
 from discreet.runs.decisions import Decisions
 from discreet.runs.earned import PICTURE, as_entries, write_picture
-from discreet.runs.files import make_folder, read_toml, write_whole
+from discreet.runs.files import make_folder, write_whole
+from discreet.runs.log_settings import LogSettings
+from discreet.runs.settings import configured
 
 CHECKPOINT = timedelta(seconds=10)
 """Time between two checkpoints of the open block."""
@@ -63,6 +62,7 @@ class _Source:
     """A log, and how its rows are read."""
 
     adapter: LogAdapter
+    settings: LogSettings
     log: Source
     columns: list[str]
     """The columns that the learner reads."""
@@ -79,7 +79,12 @@ class _Source:
     def reading(self) -> LogReading:
         """The columns and settings that a later run must not change."""
         person = [] if self.person is None else [self.person]
-        return LogReading(self.columns + person, self.adapter.lasting)
+        lasting = dict(self.adapter.lasting)
+        if self.adapter.slots is not None:
+            # A log of another policy is read once: the run's own log may have another layout.
+            key = WARM_START_LAYOUT if self.adapter.warm_starts else LAYOUT
+            lasting[key] = self.settings.described
+        return LogReading(self.columns + person, lasting)
 
 
 def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, Any]:
@@ -134,16 +139,17 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
 
 def _prepared(config: Path, data: Path) -> tuple[str, _Source]:
     """Return the learner's name, and the log with the way in which it is read."""
-    name, adapter, person, names = _configured(config)
+    name, adapter, person, settings = configured(config)
     if adapter.settings.report:
         require_matplotlib()  # before budget is spent on the curve
-    log = renamed(open_table(data), names)
+    propensity = next(iter(adapter.beside), None)
+    log = settings.opened(data, slots=adapter.slots or 1, propensity=propensity)
     header = log.columns
     if person is not None:
         present(header, [person])
         if list(header):
             header = [column for column in header if column != person]
-    return name, _Source(adapter, log, adapter.columns(header), person)
+    return name, _Source(adapter, settings, log, adapter.columns(header), person)
 
 
 def _read(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
@@ -200,36 +206,6 @@ def _show(learner: Learner, source: _Source, decisions: Decisions, console: Cons
     console.print(str(learner.guarantee), soft_wrap=True)
 
 
-class _Configured(NamedTuple):
-    """The learner's name, its log adapter with the settings, and the names of columns."""
-
-    name: str
-    adapter: LogAdapter
-    person: str | None
-    """The column with the person of each row."""
-    rename: object
-    """The names of columns that learners know, by their names in the log."""
-
-
-def _configured(config: Path) -> _Configured:
-    """Read the settings of a run."""
-    plain = read_toml(config)
-    name = plain.pop("learner", "SetMaximizer")
-    person = plain.pop("person", None)
-    names = plain.pop("rename", None)
-    try:
-        adapter = log_adapter_of(name).from_plain(plain)
-        is_needed = adapter.settings.keyed
-        if not isinstance(person, str) and (person is not None or is_needed):
-            raise ConfigError(
-                "person must be the name of the column with the person of each row, "
-                f"got {require.shown(person)}"
-            )
-        return _Configured(name, adapter, person, names)
-    except ConfigError as error:
-        raise ConfigError(f"{config}: {error}") from None
-
-
 def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
     """Read rows into the learner, from where it left off; write a line per release."""
     adapter = source.adapter
@@ -276,6 +252,8 @@ def _warm(learner: Learner, source: _Source, others: OfAnotherPolicy, decisions:
         raise ConfigError(
             f"a {type(learner).__name__} has no warm start: leave the log of another policy out"
         )
+    if not others.rows:
+        raise ConfigError(f"{source.log.name} has no rows: a warm start needs some")
     _note(learner, source, decisions)
     if not learner.log_rows:
         learner.warm_start(others.rows, others.propensity, least_propensity=others.least_propensity)

@@ -11,6 +11,8 @@ A log of slates declares their origin. If another policy showed them, all rows e
 
 or `propensity = "uniform"`, if slates were drawn uniformly from all items. If this run itself
 decided them, `slates = "decided"`: a row counts if its slate is the one that was decided.
+
+Logs with one row per position or per event become such logs by `layout` (records/layouts.py).
 """
 
 from collections.abc import Sequence
@@ -97,6 +99,10 @@ class SetMaximizerLogAdapter(LogAdapter):
     @property
     def warm_starts(self) -> bool:
         return "propensity" in self.log
+
+    @property
+    def slots(self) -> int | None:
+        return None if self.settings.feedback == "full" else self.settings.slots
 
     def numeric(self, columns: Sequence[str]) -> list[str]:
         return list(columns) if self.settings.feedback == "full" else []

@@ -1,0 +1,59 @@
+"""`rename` and `layout` in a TOML file: how the columns and the rows of a log are read.
+
+The file is that of a run, or has these two tables alone (`discreet evaluate --log`).
+"""
+
+from collections.abc import MutableMapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from discreet.records.files import open_table
+from discreet.records.layouts import KINDS, Layout, Positions, laid_out, layout_of
+from discreet.records.renamed import renamed
+from discreet.records.sources import Source
+
+KEYS = ("rename", "layout")
+ROW_PER_SLATE = "one row per slate"
+"""The layout of a log without a declared one, in columns.json."""
+
+
+@dataclass(frozen=True)
+class LogSettings:
+    """The names of a log's columns, and its layout."""
+
+    rename: object = None
+    """The names of columns that learners know, by their names in the log; None: unchanged."""
+    layout: Layout | None = None
+
+    @classmethod
+    def taken_from(cls, plain: MutableMapping[str, object]) -> "LogSettings":
+        """Return the settings among those of a TOML file, and remove them there."""
+        return cls(plain.pop("rename", None), layout_of(plain.pop("layout", None)))
+
+    @property
+    def has_propensity_per_place(self) -> bool:
+        """Whether a column of propensities has one number per place, none for whole slates."""
+        return isinstance(self.layout, Positions)
+
+    @property
+    def described(self) -> object:
+        """The layout as plain data."""
+        if self.layout is None:
+            return ROW_PER_SLATE
+        kind = next(name for name, known in KINDS.items() if isinstance(self.layout, known))
+        return {"kind": kind, **asdict(self.layout)}
+
+    def opened(self, data: Path, *, slots: int = 1, propensity: str | None = None) -> Source:
+        """Return the log at a path, with one row per slate if it has a layout.
+
+        Parameters
+        ----------
+        data
+            A file, a folder of files, or a glob.
+        slots
+            The number of items of a slate.
+        propensity
+            The column with propensities; None without one.
+        """
+        log = renamed(open_table(data), self.rename)
+        return laid_out(log, self.layout, slots=slots, propensity=propensity)
