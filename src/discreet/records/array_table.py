@@ -49,6 +49,31 @@ class ArrayTable:
                 cells[place, column] = cell
         return cls(dict(zip(names, cells.T, strict=True)))
 
+    @classmethod
+    def of_rows(cls, rows: Any, names: Sequence[str]) -> "ArrayTable":
+        """Return one row of numbers per person, or one entry each if there is one name.
+
+        The entry of a list that is anything else is a row of empty cells.
+        """
+        if isinstance(rows, np.ndarray) and rows.dtype != object:
+            matrix = rows.reshape(-1, 1) if rows.ndim == 1 and len(names) == 1 else rows
+            if matrix.ndim != 2 or matrix.shape[1] != len(names):
+                raise OutOfBounds(f"rows must be a matrix with {len(names)} numbers per row")
+            return cls(dict(zip(names, matrix.T, strict=True)))
+        cells = np.full((len(rows), len(names)), None, dtype=object)
+        for place, row in enumerate(rows):
+            is_row = isinstance(row, list | tuple | np.ndarray)
+            entries = list(row) if is_row else [row]
+            if len(entries) == len(names):
+                for column, entry in enumerate(entries):
+                    cells[place, column] = entry
+        return cls(dict(zip(names, cells.T, strict=True)))
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns, in order."""
+        return list(self.cells)
+
     def __len__(self) -> int:
         return len(next(iter(self.cells.values())))
 
@@ -63,6 +88,10 @@ class ArrayTable:
     def values(self, name: str) -> list[object]:
         """Return a column unchanged."""
         return list(self.cells[name].tolist())
+
+    def texts(self, name: str) -> list[str]:
+        """Return a column as texts; "" for a missing cell."""
+        return ["" if _is_empty(cell) else str(cell) for cell in self.values(name)]
 
     def days(self, name: str, rule: DateRule) -> Floats:
         """Return a column of dates as numbers."""

@@ -46,10 +46,6 @@ class TableReader:
             people = None if self._person is None else rows.people(self._person)
             yield self._columns.samples(rows, shifts=self._shifts), people
 
-    def whole(self) -> Samples:
-        """Return all samples at once."""
-        return self._columns.samples(self._source.whole(self._columns.read), shifts=self._shifts)
-
 
 def opened(table: object) -> "Source":
     """Return the source of a table; `ConfigError` without Polars, which reads it."""

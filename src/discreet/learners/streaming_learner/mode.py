@@ -28,7 +28,6 @@ from discreet.losses import Samples
 from discreet.optim.domains import Box
 from discreet.records.array_table import ArrayTable
 from discreet.records.columns import InUnits
-from discreet.records.kinds import is_table
 from discreet.records.samples import TableReader
 
 ON_BOUNDARY = 0.98
@@ -91,9 +90,7 @@ class GradientMode(Problem):
         """
         if isinstance(feedback, Samples):
             return feedback
-        if is_table(feedback):
-            return self.table_reader(feedback).whole()
-        if isinstance(feedback, tuple) and len(feedback) == 2 and _are_many(*feedback):
+        if isinstance(feedback, tuple) and len(feedback) == 2 and are_many(*feedback):
             return self.streamed(*feedback)
         try:
             pairs = list(feedback)
@@ -329,7 +326,7 @@ def _one_per_round(part: Any) -> list[object]:
     return list(part)
 
 
-def _are_many(features: object, targets: Any) -> bool:
+def are_many(features: object, targets: Any) -> bool:
     """Whether these are a matrix and one target per row, rather than the feedback of two people."""
     shape: tuple[int, ...] = getattr(features, "shape", ())
     is_list = isinstance(targets, list | np.ndarray) or hasattr(targets, "to_numpy")
