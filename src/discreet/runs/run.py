@@ -29,7 +29,7 @@ not used.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,12 +42,12 @@ from discreet.engine.readings import Report
 from discreet.errors import ConfigError
 from discreet.learners.abilities import WarmStarts
 from discreet.learners.base import Learner
-from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, log_adapter_of, present
+from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, log_adapter_of
+from discreet.learners.log_reader import LogReader
 from discreet.learners.registry import learner_named
 from discreet.pictures import require_matplotlib
 from discreet.records.files import open_table
 from discreet.records.renamed import renamed
-from discreet.records.sources import Source
 from discreet.records.table import LogTable
 from discreet.runs.columns import LogReading, store_reading
 from discreet.runs.decisions import Decisions
@@ -58,22 +58,8 @@ CHECKPOINT = timedelta(seconds=10)
 """Time between two checkpoints of the open block."""
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A log, and how its rows are read."""
-
-    adapter: LogAdapter
-    log: Source
-    columns: list[str]
-    """The columns that the learner reads."""
-    person: str | None
-    """The column with the person of each row."""
-
-    @property
-    def names(self) -> list[str]:
-        """All columns of the log that are read."""
-        person = [] if self.person is None else [self.person]
-        return list(dict.fromkeys([*self.columns, *self.adapter.beside, *person]))
+class _Source(LogReader):
+    """A log, and how its rows are read throughout a run."""
 
     @property
     def reading(self) -> LogReading:
@@ -107,7 +93,9 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     StateError
         If the files of the run are damaged, or in use.
     """
-    name, source = _prepared(config, data)
+    name, source = prepared(config, data)
+    if source.adapter.settings.report:
+        require_matplotlib()  # before budget is spent on the curve
     make_folder(out)
     learner = learner_named(name).from_settings(source.adapter.settings, out / "state", CHECKPOINT)
     # Items may have changed since the settings were written.
@@ -117,6 +105,10 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         # From here on the state is locked: no other process writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
         store_reading(out, source.reading, begun=begun)
+        takes_delta = learner.guarantee.total.takes_delta
+        notices = source.notices(learner.horizon, takes_delta=takes_delta)
+        for notice in notices:  # before the first release, so that a mistake costs nothing
+            console.print(f"Note: {notice}", soft_wrap=True)
         with Decisions(out / "decisions.jsonl", learner.releases) as decisions:
             _read(learner, source, decisions, console)
         learner.save(out / "state")
@@ -124,7 +116,8 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         pictures = _pictures(earned, adapter, out)
     finally:
         learner.detach()
-    report = _report(learner, source, earned)
+    notices += learner.notices.values()
+    report = _report(learner, source, earned, notices)
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
     _show(learner, source, decisions, console)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *pictures))
@@ -132,18 +125,11 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     return report
 
 
-def _prepared(config: Path, data: Path) -> tuple[str, _Source]:
+def prepared(config: Path, data: Path) -> tuple[str, _Source]:
     """Return the learner's name, and the log with the way in which it is read."""
     name, adapter, person, names = _configured(config)
-    if adapter.settings.report:
-        require_matplotlib()  # before budget is spent on the curve
     log = renamed(open_table(data), names)
-    header = log.columns
-    if person is not None:
-        present(header, [person])
-        if list(header):
-            header = [column for column in header if column != person]
-    return name, _Source(adapter, log, adapter.columns(header), person)
+    return name, _Source.opened(adapter, log, person, adapter.columns)
 
 
 def _read(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
@@ -163,10 +149,11 @@ def _pictures(earned: Report | None, adapter: LogAdapter, out: Path) -> list[str
     return [PICTURE]
 
 
-def _report(learner: Learner, source: _Source, earned: Report | None) -> dict[str, object]:
+def _report(
+    learner: Learner, source: _Source, earned: Report | None, notices: list[str]
+) -> dict[str, object]:
     """Return the content of report.json."""
     adapter = source.adapter
-    notices = list(learner.notices.values())
     return {
         **_log_of(learner),
         f"{adapter.row}s": learner.clock,
@@ -265,8 +252,8 @@ def _answer(learner: Learner, source: _Source, rows: LogTable) -> None:
     """Open one round per row, and answer it with the row."""
     adapter = source.adapter
     contexts = adapter.contexts(rows, source.columns)
-    persons = None if source.person is None else rows.people(source.person)
-    tickets = learner.open_many(len(rows) if contexts is None else contexts, persons=persons)
+    what = len(rows) if contexts is None else contexts
+    tickets = learner.open_many(what, persons=source.people(rows))
     learner.close_many(tickets, adapter.feedback(rows, source.columns, tickets))
 
 
