@@ -13,7 +13,7 @@ Guarantee   docs/guarantees/engine.md
 
 from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from discreet import require
 from discreet.arrays import Mask
 from discreet.budget.guarantee import Guarantee
 from discreet.engine.engine import DoorMaker
-from discreet.engine.people import Name, name_of, names_of
+from discreet.engine.people import Name, each_name, name_of, names_of
 from discreet.engine.problem import Problem
 from discreet.engine.readings import Report, Scores
 from discreet.engine.request import Request
@@ -38,7 +38,6 @@ from discreet.records.kinds import is_table, recognised
 from discreet.release.door import Door
 
 if TYPE_CHECKING:
-    from discreet.learners.log_adapter import LogAdapter
     from discreet.learners.log_reader import LogReader
     from discreet.records.check import Check
     from discreet.records.table import LogTable
@@ -253,54 +252,31 @@ class Learner(Durable):
 
     # --- tables -----------------------------------------------------------------------------------
 
-    def _reader(
-        self,
-        table: object,
-        persons: object = None,
-        *,
-        of: Literal["answers", "contexts", "checks"] = "answers",
-        log: dict[str, object] | None = None,
-    ) -> "LogReader":
-        """Return the reader of a table; `log` has keys about it, as a run's TOML has them."""
-        from discreet.learners.log_reader import LogReader  # on first use: it needs more packages
+    def _reader(self, table: object, persons: object = None, **how: Any) -> "LogReader":
+        """Return the reader of a table, by the rules of `reader_for`."""
+        from discreet.learners.log_reader import reader_for  # on first use, as Polars below it
 
-        adapter = self._log_adapter(log)
-        choose = {
-            "answers": adapter.answer_columns,
-            "contexts": adapter.context_columns,
-            "checks": adapter.check_columns,
-        }
-        return LogReader.opened(adapter, table, persons, choose[of])
-
-    def _log_adapter(self, log: dict[str, object] | None = None) -> "LogAdapter":
-        """Return the log adapter of this learner."""
-        from discreet.learners.log_adapter import log_adapter_of
-        from discreet.learners.registry import HOMES
-
-        name = next((kind.__name__ for kind in type(self).__mro__ if kind.__name__ in HOMES), None)
-        if name is None:
-            raise ConfigError(f"{type(self).__name__} does not read tables: give an array or list")
-        return log_adapter_of(name)(self.settings, log or {}, self.labels)
+        return reader_for(self, table, persons, **how)
 
     def _answers(self, rows: object, persons: object, most: int) -> "_Answers":
-        """Return the answers of many rounds, and who they are of; of a table, `most` + 1 at most.
-
-        Arrays and lists are told apart from tables first, because that takes the least time.
-        """
-        problem = self._engine.problem
+        """Return the answers of many rounds, and their people; of a table, `most` + 1 at most."""
         if type(rows) not in ROWS:
             found, rows = recognised(rows)
             if found:
                 self._refuse_without_context()
                 reader = self._reader(rows, persons)
                 return self._of_table(reader, reader.whole(most))
-        answers = problem.rows(rows)
+        answers = self._engine.problem.rows(rows)
         return _Answers(answers, names_of(persons, len(answers), keyed=self._keyed))
 
     def _of_table(self, reader: "LogReader", rows: "LogTable") -> "_Answers":
         """Return the answers of some rows of a table."""
         answers = self._engine.problem.rows(reader.adapter.answers(rows, reader.columns))
-        return _Answers(answers, names_of(reader.people(rows), len(rows), keyed=self._keyed))
+        people = reader.people(rows)
+        if people is None:
+            return _Answers(answers, names_of(None, len(rows), keyed=self._keyed))
+        # Never refused: the people of one batch must not decide whether others are read.
+        return _Answers(answers, each_name(people, keyed=self._keyed))
 
     def check(self, rows: object, *, persons: object = None) -> "Check":
         """Return how many rows cannot be read, and by which rule; it opens and spends nothing.
@@ -313,7 +289,7 @@ class Learner(Durable):
         ----------
         rows
             Answers as for `close_many`, or a table of them. Columns of contexts, slates and arms
-            are checked, too, if the table has them.
+            are checked, too, if the table has them. A stream or an iterator is used up.
         persons
             The column of a table that names the person of each row.
 
@@ -327,21 +303,9 @@ class Learner(Durable):
         milk: no number (1 row)
         rows that cannot be read, in all: 2 of 4
         """
-        return self._checked(rows, persons)
+        from discreet.learners.log_reader import check_for
 
-    def _checked(
-        self, rows: object, persons: object, log: dict[str, object] | None = None
-    ) -> "Check":
-        found, rows = recognised(rows)
-        if found:
-            reader = self._reader(rows, persons, of="checks", log=log)
-            takes_delta = self._engine.problem.plan.total.takes_delta
-            return reader.check(reader.notices(self.horizon, takes_delta=takes_delta))
-        from discreet.records.check import checked_rows
-
-        adapter = self._log_adapter(log)
-        cells = adapter.cells(rows)
-        return checked_rows(cells, adapter.unreadable(cells, adapter.answer_names))
+        return check_for(self, rows, persons)
 
     # --- requests ---------------------------------------------------------------------------------
 
@@ -421,7 +385,7 @@ class Learner(Durable):
         if type(what) not in ROWS:
             found, what = recognised(what)
             if found:
-                what, persons = self._contexts_of(what, persons)
+                what, persons = self._contexts_of(what, persons, self._rounds.until_release)
         if isinstance(what, int | np.integer) and not isinstance(what, bool):
             if problem.takes_context:
                 raise ConfigError(
@@ -437,10 +401,12 @@ class Learner(Durable):
         tickets = self._rounds.open_many(count, self._request(contexts, available, count), names)
         return replace(tickets, labels=self._engine.view.labels)
 
-    def _contexts_of(self, table: object, persons: object) -> tuple[object, object]:
-        """Return the contexts of a table, and the person of each row."""
+    def _contexts_of(
+        self, table: object, persons: object = None, most: int | None = None
+    ) -> tuple[object, object]:
+        """Return the contexts of a table, and the person of each row; `most` + 1 rows at most."""
         reader = self._reader(table, persons, of="contexts")
-        rows = reader.whole(min(self._rounds.until_release, self.most_at_once))
+        rows = reader.whole(most)
         return reader.adapter.contexts(rows, reader.columns), reader.people(rows)
 
     @guarded
@@ -522,11 +488,10 @@ class Learner(Durable):
             if found:
                 self._refuse_without_context()
                 reader = self._reader(rows, persons)
-                count = reader.log.count()
-                if count is None:
+                if reader.count is None:
                     yield self._of_table(reader, reader.whole(self._rounds.until_horizon))
                     return
-                self._refuse_more_than_left(count)
+                self._refuse_more_than_left(reader.count)
                 yield from (self._of_table(reader, batch) for batch in reader.batches())
                 return
         yield self._answers(rows, persons, 0)
@@ -658,7 +623,7 @@ class Learner(Durable):
             per feature.
         """
         if is_table(context):
-            context, _ = self._contexts_of(context, None)
+            context, _ = self._contexts_of(context)
         view = self._engine.view
         scores = view.scores(context)
         names = view.names() or []

@@ -10,7 +10,7 @@ from discreet.arrays import Mask
 from discreet.engine.labels import Label as Label
 from discreet.engine.labels import Labels
 from discreet.errors import ConfigError
-from discreet.records.samples import opened
+from discreet.records.samples import cells_in, opened
 
 
 def labelled(items: object, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
@@ -152,10 +152,9 @@ def masks_in(table: object, labels: Labels | None, room: int) -> np.ndarray:
     """
     source = opened(table)
     names = source.columns if labels is None else [str(label) for label in labels.names]
-    rows = source.whole(names)
-    masks = np.full((len(rows), max(room, len(names))), False, dtype=object)
-    for place, name in enumerate(names):
-        masks[:, place] = rows.values(name)
+    cells = cells_in(source, names)
+    later = max(room - len(names), 0)
+    masks = np.pad(cells, ((0, 0), (0, later)), constant_values=False)
     are_booleans = all(type(cell) is bool for cell in masks.flat)
     return masks.astype(np.bool_) if are_booleans else masks
 

@@ -318,7 +318,7 @@ def row_columns(header: Sequence[str], width: int, names: object = None) -> list
         if len(header) != width:
             raise ConfigError(
                 f"a row has {width} numbers, and the log {len(header)} columns: "
-                f"name {width} of them in `columns`"
+                f"name {width} of them in `columns`, or leave out the others"
             )
         return list(header)
     columns = present(header, list_of_columns("columns", names))

@@ -9,7 +9,8 @@ What is public is said before a row is read: `notices`. What is not, only by `ch
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -18,12 +19,15 @@ from discreet.arrays import Mask
 from discreet.budget.privacy import delta_notice
 from discreet.engine.people import NOBODY, each_name
 from discreet.errors import ConfigError
-from discreet.learners.log_adapter import LogAdapter, present
+from discreet.learners.log_adapter import LogAdapter, log_adapter_of, present
+from discreet.learners.registry import HOMES
 from discreet.progress import Bar, silent
-from discreet.records.check import Check, checked
+from discreet.records.check import Check, checked, checked_rows
+from discreet.records.kinds import recognised
 from discreet.records.samples import opened as opened_table
 
 if TYPE_CHECKING:
+    from discreet.learners.base import Learner
     from discreet.records.sources import Source
     from discreet.records.table import LogTable
 
@@ -79,9 +83,14 @@ class LogReader:
         """Yield all rows, some thousands at a time."""
         return self.log.batches(self.names)
 
-    def whole(self, most: int) -> "LogTable":
+    def whole(self, most: int | None = None) -> "LogTable":
         """Return all rows at once; `most` + 1 of them if there are more than `most`."""
-        return self.log.whole(self.names, most + 1)
+        return self.log.whole(self.names, None if most is None else most + 1)
+
+    @cached_property
+    def count(self) -> int | None:
+        """The number of rows; None if only a full reading would tell."""
+        return self.log.count()
 
     def people(self, rows: "LogTable") -> list[object] | None:
         """Return the person of each row; None if the log does not name them."""
@@ -95,7 +104,7 @@ class LogReader:
         They follow from the settings, the number of rows and a typed schema, never from a cell.
         `takes_delta` says that releases need a positive delta.
         """
-        count = self.log.count()
+        count = self.count
         reads_once = self.adapter.warm_starts
         planned = None if reads_once else horizon
         known = [number for number in (count, planned) if number is not None]
@@ -116,8 +125,7 @@ class LogReader:
         A text file is read with all its columns, to recognise lines that cannot be split.
         """
         every = list(dict.fromkeys([*self.log.columns, *self.names]))
-        total = self.log.count()
-        opened_bar = silent("rows", 0) if total is None else bar("rows", total)
+        opened_bar = silent("rows", 0) if self.count is None else bar("rows", self.count)
         with opened_bar as report:
             return checked(
                 self.log.batches(every), self._unreadable, self.log.blank_row, notices, report
@@ -140,3 +148,49 @@ def _length_notice(rows: int | None, horizon: int | None) -> str:
     if rows > horizon:
         return both + "the rest is not read"
     return both + f"budget for {horizon - rows:,} rows stays unspent"
+
+
+# --- tables and checks of learners in Python ------------------------------------------------------
+
+
+def reader_for(
+    learner: "Learner",
+    table: object,
+    persons: object = None,
+    *,
+    of: Literal["answers", "contexts", "checks"] = "answers",
+    log: dict[str, object] | None = None,
+) -> LogReader:
+    """Return the reader of a learner's table; `log` has keys about it, as a run's TOML has them."""
+    adapter = _adapter_of(learner, log)
+    choose = {
+        "answers": adapter.answer_columns,
+        "contexts": adapter.context_columns,
+        "checks": adapter.check_columns,
+    }
+    return LogReader.opened(adapter, table, persons, choose[of])
+
+
+def check_for(
+    learner: "Learner", rows: object, persons: object, log: dict[str, object] | None = None
+) -> Check:
+    """Return how many rows of a table, an array or a list a learner cannot read; NOT private."""
+    is_table, rows = recognised(rows)
+    if is_table:
+        reader = reader_for(learner, rows, persons, of="checks", log=log)
+        takes_delta = learner.guarantee.total.takes_delta
+        return reader.check(reader.notices(learner.horizon, takes_delta=takes_delta))
+    if log:
+        raise ConfigError("a log of another policy is checked as a table: give a frame or a Path")
+    adapter = _adapter_of(learner, None)
+    cells = adapter.cells(rows)
+    return checked_rows(cells, adapter.unreadable(cells, adapter.answer_names))
+
+
+def _adapter_of(learner: "Learner", log: dict[str, object] | None) -> LogAdapter:
+    """Return the log adapter of a learner, with the labels that its items have by now."""
+    kinds = type(learner).__mro__
+    name = next((kind.__name__ for kind in kinds if kind.__name__ in HOMES), None)
+    if name is None:
+        raise ConfigError(f"{kinds[0].__name__} does not read tables: give an array or a list")
+    return log_adapter_of(name)(learner.settings, log or {}, learner.labels)

@@ -100,7 +100,7 @@ class Source(ABC):
         frames: list[polars.DataFrame] = []
         left = most
         for frame in self.frames(wanted):
-            frames.append(frame if left is None else frame.head(left))
+            frames.append(frame if left is None else frame[: min(left, frame.height)])
             if left is not None:
                 left -= frames[-1].height
                 if not left:

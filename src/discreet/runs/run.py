@@ -135,8 +135,8 @@ def prepared(config: Path, data: Path) -> tuple[str, _Source]:
 def _read(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
     """Read the log: with the learner's own decisions, or those of another policy."""
     if source.adapter.warm_starts:
-        log = source.log.whole(source.names)
-        _warm(learner, source, source.adapter.of_another_policy(log, source.columns), decisions)
+        others = source.adapter.of_another_policy(source.whole(), source.columns)
+        _warm(learner, source, others, decisions)
     else:
         _feed(learner, source, decisions, console)
 
@@ -221,7 +221,7 @@ def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Cons
     """Read rows into the learner, from where it left off; write a line per release."""
     adapter = source.adapter
     first = learner.clock  # after a kill: the number of rows that were counted for good
-    count = source.log.count()
+    count = source.count
     if count is not None and count < first:
         raise ConfigError(
             f"the log has {count} rows, but {first} were read before: it must begin with those"

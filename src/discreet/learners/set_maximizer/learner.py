@@ -335,7 +335,7 @@ class SetMaximizer(Learner):
         """Return the log of another policy that a table holds."""
         log = _about_log(propensity, least)
         reader = self._reader(table, log=log, of="checks")
-        return reader.adapter.of_another_policy(reader.log.whole(reader.names), reader.columns)
+        return reader.adapter.of_another_policy(reader.whole(), reader.columns)
 
     def check(
         self,
@@ -356,8 +356,10 @@ class SetMaximizer(Learner):
         propensity, least_propensity
             For a table of slates of another policy, as for `warm_start`.
         """
+        from discreet.learners.log_reader import check_for
+
         log = None if propensity is None else _about_log(propensity, least_propensity)
-        return self._checked(rows, persons, log)
+        return check_for(self, rows, persons, log)
 
     def replay(self, rows: object, *, persons: object = None) -> Any:
         """Return the slate of each visitor of a log of whole preferences, and learn from it."""

@@ -74,8 +74,10 @@ class SetMaximizerLogAdapter(LogAdapter):
         return names_of_row(self._width, self.settings.labels)
 
     def answer_columns(self, header: Sequence[str]) -> list[str]:
-        is_whole = self.settings.feedback == "full"
-        return self.columns(header) if is_whole else present(header, [self._answer])
+        if self.settings.feedback != "full":
+            return present(header, [self._answer])
+        has_names = self.settings.labels is not None and self._width == self.settings.room
+        return present(header, list(self._named)) if has_names else self.columns(header)
 
     def check_columns(self, header: Sequence[str]) -> list[str]:
         """Return the columns of answers, and that of the slates if the table has it."""
@@ -161,7 +163,9 @@ class SetMaximizerLogAdapter(LogAdapter):
 
     def answers(self, rows: Table, columns: Sequence[str]) -> Any:
         if self.settings.feedback == "full":
-            return rows.numbers(columns)
+            answers = rows.numbers(columns)
+            later = self._width - len(columns)  # nobody wants items that may be added later
+            return np.pad(answers, ((0, 0), (0, later))) if later else answers
         if self.settings.feedback == "bandit":
             return rows.numbers([self._answer])[:, 0]
         named = self._named

@@ -28,7 +28,8 @@ from discreet.losses import Samples
 from discreet.optim.domains import Box
 from discreet.records.array_table import ArrayTable
 from discreet.records.columns import InUnits
-from discreet.records.samples import TableReader
+from discreet.records.kinds import is_table
+from discreet.records.samples import TableReader, cells_in
 
 ON_BOUNDARY = 0.98
 """Released averages of points on the boundary reach this share of the way to it."""
@@ -108,6 +109,8 @@ class GradientMode(Problem):
         A share that is negative or not a number counts as 0.
         """
         if self.settings.columns is not None:
+            if is_table(features):
+                features = cells_in(features, self.settings.columns.features)
             samples = self._in_columns(ArrayTable.of_matrix(features, targets, self._names))
         elif _is_numeric(features):
             samples = Samples(features, targets if _is_numeric(targets) else each_number(targets))
