@@ -55,6 +55,7 @@ class ArrayTable:
 
         The entry of a list that is anything else is a row of empty cells.
         """
+        rows = one_per_person(rows)
         if isinstance(rows, np.ndarray) and rows.dtype != object:
             matrix = rows.reshape(-1, 1) if rows.ndim == 1 and len(names) == 1 else rows
             if matrix.ndim != 2 or matrix.shape[1] != len(names):
@@ -104,6 +105,22 @@ class ArrayTable:
     def is_missing(self, name: str) -> Mask:
         """Return which cells of a column are empty: None, NaN, or a text of blanks."""
         return np.array([_is_empty(cell) for cell in self.values(name)], dtype=np.bool_)
+
+
+def one_per_person(rows: Any) -> Any:
+    """Return a list, a tuple or an array with one entry or row per person; `OutOfBounds` if none.
+
+    A series becomes an array, and anything else that has a length a list.
+    """
+    rows = rows.to_numpy() if hasattr(rows, "to_numpy") else rows
+    if isinstance(rows, list | tuple) or (isinstance(rows, np.ndarray) and rows.ndim):
+        return rows
+    if hasattr(type(rows), "__len__") and not isinstance(rows, str | bytes):
+        with reading():
+            listed = result_or(lambda: list(rows), None)
+        if listed is not None:
+            return listed
+    raise OutOfBounds("rows must be one entry or row per person: a table, an array or a list")
 
 
 def _cells_of(person: Any, names: Sequence[str]) -> list[object]:

@@ -28,7 +28,7 @@ from discreet.learners.log_adapter import LogAdapter, Table, list_of_columns, pr
 from discreet.learners.streaming_learner.mode import are_many
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import Samples
-from discreet.records.array_table import ArrayTable
+from discreet.records.array_table import ArrayTable, one_per_person
 from discreet.records.columns import unread_numbers
 
 RULES = ("bounds", "categories", "dates", "fill", "other")
@@ -93,7 +93,7 @@ class StreamingLearnerLogAdapter(LogAdapter):
         """Return a pair (features, targets), or a list with one pair or dictionary per sample."""
         if isinstance(answers, tuple) and len(answers) == 2 and are_many(*answers):
             return ArrayTable.of_matrix(*answers, self.answer_names)
-        return ArrayTable.of_people(list(answers), self.answer_names)
+        return ArrayTable.of_people(one_per_person(answers), self.answer_names)
 
     def unreadable(self, rows: Table, columns: Sequence[str]) -> dict[str, Mask]:
         rules = self.settings.columns
