@@ -20,12 +20,14 @@ from discreet import (
     RunningSum,
     SetMaximizer,
     SetMinimizer,
+    SetSelector,
     StateError,
     StreamingLearner,
 )
 from discreet.domains import LpBall, UniformMatroid
-from discreet.functions import GraphCut
+from discreet.functions import ClickModel, GraphCut, Nearby
 from discreet.learners.base import Learner
+from discreet.learners.set_selector.records import RecordReader, Source, SourcePart
 from discreet.losses import SquaredLoss
 from discreet.records.columns import Columns
 
@@ -34,6 +36,7 @@ KEYED = Privacy(1.0, 1e-6, keyed=True)
 ITEMS = ["tea", "milk", "soap"]
 ROUNDS = 400
 EDGES = ((0, 1), (1, 2), (0, 2))
+CITY = Nearby(((0.2, 0.2), (0.8, 0.8)), reach=0.3, box=((0.0, 1.0), (0.0, 1.0)))
 
 
 # --- kinds of tables ------------------------------------------------------------------------------
@@ -408,3 +411,39 @@ def test_a_table_of_another_policy_that_cannot_be_read_spends_nothing() -> None:
         shop.warm_start(frame, [0.123], least_propensity=0.1)
     assert "0.123" not in str(refused.value)
     assert (shop.clock, shop.releases, shop.log_rows) == (0, 0, 0)
+
+
+# --- one selection --------------------------------------------------------------------------------
+
+
+@EVERY_KIND
+@pytest.mark.parametrize("function", [ClickModel, CITY], ids=["held", "cells"])
+def test_a_set_is_selected_from_a_table_like_from_its_array(
+    function: Any, kind: str, tmp_path: Path, generator: np.random.Generator
+) -> None:
+    rows = generator.random((300, 2)) * [0.3, 0.9]
+    table = KINDS[kind](polars.DataFrame({"x": rows[:, 0], "y": rows[:, 1]}), tmp_path)
+    chosen = [
+        SetSelector(UniformMatroid(2, rank=1), PRIVACY, function=function, seed=1).fit(people)
+        for people in (rows, table)
+    ]
+    assert chosen[0].as_plain() == chosen[1].as_plain()
+
+
+def test_a_file_that_grows_during_a_selection_is_refused(tmp_path: Path) -> None:
+    path = as_parquet(polars.DataFrame({"x": [0.5] * 30, "y": [0.5] * 30}), tmp_path)
+    reader = RecordReader(ClickModel(), 2)
+    part = SourcePart(Source(path), reader, 0, 29, None)
+    with pytest.raises(ConfigError, match="it changed during the selection"):
+        list(part.held())
+
+
+def test_an_error_of_an_iterator_of_frames_is_refused_without_its_text() -> None:
+    def frames() -> Iterator[polars.DataFrame]:
+        yield polars.DataFrame({"x": [0.5], "y": [0.5]})
+        raise ValueError("ann is 42")
+
+    selector = SetSelector(UniformMatroid(2, rank=1), PRIVACY, function=ClickModel)
+    with pytest.raises(ConfigError, match="the iterator of people stopped") as refused:
+        selector.fit(frames())
+    assert "ann" not in str(refused.value)
