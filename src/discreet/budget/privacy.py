@@ -186,3 +186,17 @@ class Privacy:
             most = min(self.contributions, blocks)
             return Times(most, most)
         return Times(self.contributions, self.contributions**2)
+
+
+def delta_notice(delta: float, people: int) -> str:
+    """Return a warning if publishing one person's data as it is would be allowed; "" if not.
+
+    >>> delta_notice(1e-6, 1000)
+    ''
+    """
+    if delta * people <= 1 + 1e-9:
+        return ""
+    return (
+        f"delta = {delta:.3g} is more than 1/{people}, one over the number of people: "
+        "choose far less, or publishing one person's data as it is would be allowed"
+    )

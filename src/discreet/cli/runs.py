@@ -1,4 +1,4 @@
-"""`discreet run`, `status`, `change`, `evaluate` and `select`: learners on logs and records."""
+"""`discreet run`, `check`, `status`, `change`, `evaluate` and `select`: learners on logs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,6 +40,25 @@ def run(
     from discreet.runs.run import run_log
 
     answer(run_log(config, data, out, Console(quiet=as_json)), as_json)
+
+
+@app.command()
+def check(
+    config: Annotated[
+        Path, typer.Argument(help="TOML file with the learner's settings, as for `run`.")
+    ],
+    data: Annotated[Path, typer.Option(help="Event log that a run is to read.")],
+    as_json: Json = False,
+) -> None:
+    """Count the rows of a log that a run could not read, by rule, before any budget is spent.
+
+    The output is NOT private: keep it where the data is. Settings that you choose after reading it
+    depend on people's data, which the guarantee does not cover. The command writes nothing.
+    """
+    from discreet.runs.check import check_log
+
+    found = check_log(config, data, Console(stderr=True, quiet=as_json))
+    answer(found.as_plain(), as_json, lambda plain, console: typer.echo(str(found)))
 
 
 @app.command()

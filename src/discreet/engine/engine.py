@@ -24,7 +24,7 @@ import numpy as np
 
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Ledger
-from discreet.budget.privacy import Charge, Privacy
+from discreet.budget.privacy import Charge, Privacy, delta_notice
 from discreet.engine.coins import Coins
 from discreet.engine.commits import CommitFailure, commit_and_read_back, store
 from discreet.engine.flat_state import flat
@@ -514,10 +514,6 @@ def _restored_block(values: dict[str, np.ndarray], aggregators: dict[str, Aggreg
 
 def _warn_of_delta(plan: Plan, privacy: Privacy) -> None:
     """Warn if delta is so large that publishing a person's data as it is would be allowed."""
-    people = plan.horizon or 0
-    if plan.total.takes_delta and privacy.delta * people > 1 + 1e-9:
-        warnings.warn(
-            f"delta = {privacy.delta:.3g} is more than 1/{people}, one over the number of people: "
-            "choose far less, or publishing one person's data as it is would be allowed",
-            stacklevel=2,
-        )
+    notice = delta_notice(privacy.delta, plan.horizon or 0) if plan.total.takes_delta else ""
+    if notice:
+        warnings.warn(notice, stacklevel=2)

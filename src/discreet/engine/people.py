@@ -150,11 +150,16 @@ def names_of(persons: object, count: int, *, keyed: bool) -> list[Name] | None:
         raise ConfigError(
             f"persons must be a list of {count} texts or whole numbers, one per round"
         )
-    unknown = NOBODY if keyed else None
-    names = [unknown if person is None else _written(person) for person in persons]
+    names = each_name(persons, keyed=keyed)
     if not any(names) and not all(isinstance(person, KINDS) for person in persons):
         raise ConfigError("persons must be texts or whole numbers, and none of these is")
     return names
+
+
+def each_name(persons: Sequence[object], *, keyed: bool) -> list[Name]:
+    """Return the name of each person; `NOBODY` for one who is not named as they should be."""
+    unknown = NOBODY if keyed else None
+    return [unknown if person is None else _written(person) for person in persons]
 
 
 def _written(person: object) -> bytes:

@@ -121,14 +121,14 @@ class Problem(ABC):
 
     def rows(self, feedback: Any) -> Any:
         """Return the feedback of many rounds as a list or array with one entry per round."""
-        if hasattr(feedback, "to_numpy"):
+        if hasattr(feedback, "to_numpy"):  # a series; learners read frames by the names of columns
             feedback = feedback.to_numpy()
         if isinstance(feedback, list | tuple) or (
             isinstance(feedback, np.ndarray) and feedback.ndim
         ):
             return feedback
         with held, silence(), suppress(Exception):  # its text may hold a person's data
-            if hasattr(type(feedback), "__len__"):
+            if hasattr(type(feedback), "__len__") and not isinstance(feedback, str | bytes):
                 return list(feedback)
         raise OutOfBounds("feedback must be one entry or row per round: a list or an array")
 

@@ -11,9 +11,9 @@ in a `Problem`, the way from answers to releases in an `Engine`, the clock in `R
 Guarantee   docs/guarantees/engine.md
 """
 
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from discreet import require
 from discreet.arrays import Mask
 from discreet.budget.guarantee import Guarantee
 from discreet.engine.engine import DoorMaker
-from discreet.engine.people import Name, name_of, names_of
+from discreet.engine.people import Name, each_name, name_of, names_of
 from discreet.engine.problem import Problem
 from discreet.engine.readings import Report, Scores
 from discreet.engine.request import Request
@@ -33,11 +33,20 @@ from discreet.learners.durable import Checkpoint as Checkpoint
 from discreet.learners.durable import CheckpointTimer, Durable
 from discreet.learners.durable import JournalLike as JournalLike
 from discreet.learners.guard import guarded as guarded
-from discreet.learners.labels import Label, mask_of, masks_of_people, with_room
+from discreet.learners.labels import Label, mask_of, masks_in, masks_of_people, with_room
+from discreet.records.kinds import is_table, recognised
 from discreet.release.door import Door
+
+if TYPE_CHECKING:
+    from discreet.learners.log_reader import LogReader
+    from discreet.records.check import Check
+    from discreet.records.table import LogTable
 
 Modes = Mapping[str, type[Problem]]
 """Modes by name; a learner takes the first one that serves its settings."""
+
+ROWS = (np.ndarray, list, tuple, int)
+"""The usual types of rows, which need no closer look to be told apart from tables."""
 
 RENAMED = {"turn": "release_if_due", "living": "active", "coming": "pending"}
 """Public names of versions before 0.6, each with its present name."""
@@ -49,6 +58,13 @@ class _Pending(NamedTuple):
     ticket: Ticket
     request: Request
     person: Name
+
+
+class _Answers(NamedTuple):
+    """The answers of many rounds, one entry or row each, and the names of their people."""
+
+    answers: Any
+    names: list[Name] | None
 
 
 class Learner(Durable):
@@ -234,6 +250,63 @@ class Learner(Durable):
         self._checkpoint_if_due(int(counted))
         return counted
 
+    # --- tables -----------------------------------------------------------------------------------
+
+    def _reader(self, table: object, persons: object = None, **how: Any) -> "LogReader":
+        """Return the reader of a table, by the rules of `reader_for`."""
+        from discreet.learners.log_reader import reader_for  # on first use, as Polars below it
+
+        return reader_for(self, table, persons, **how)
+
+    def _answers(self, rows: object, persons: object, most: int) -> "_Answers":
+        """Return the answers of many rounds, and their people; of a table, `most` + 1 at most."""
+        if type(rows) not in ROWS:
+            found, rows = recognised(rows)
+            if found:
+                self._refuse_without_context()
+                reader = self._reader(rows, persons)
+                return self._of_table(reader, reader.whole(most))
+        answers = self._engine.problem.rows(rows)
+        return _Answers(answers, names_of(persons, len(answers), keyed=self._keyed))
+
+    def _of_table(self, reader: "LogReader", rows: "LogTable") -> "_Answers":
+        """Return the answers of some rows of a table."""
+        answers = self._engine.problem.rows(reader.adapter.answers(rows, reader.columns))
+        people = reader.people(rows)
+        if people is None:
+            return _Answers(answers, names_of(None, len(rows), keyed=self._keyed))
+        # Never refused: the people of one batch must not decide whether others are read.
+        return _Answers(answers, each_name(people, keyed=self._keyed))
+
+    def check(self, rows: object, *, persons: object = None) -> "Check":
+        """Return how many rows cannot be read, and by which rule; it opens and spends nothing.
+
+        The result is NOT private: it has exact counts of people's rows. Run it where the data is,
+        and leave it there. Settings that are chosen after a look at it depend on people's data,
+        which the guarantee does not cover.
+
+        Parameters
+        ----------
+        rows
+            Answers as for `close_many`, or a table of them. Columns of contexts, slates and arms
+            are checked, too, if the table has them. A stream or an iterator is used up.
+        persons
+            The column of a table that names the person of each row.
+
+        Examples
+        --------
+        >>> from discreet import Hedge, Privacy
+        >>> hedge = Hedge(["tea", "milk"], horizon=4, privacy=Privacy(1.0))
+        >>> print(hedge.check([[0.2, 0.7], [0.1, "much"], None, [0.3, 0.4]]))
+        NOT private: these counts depend on people's data. Keep this output where the data is.
+        row: all cells are empty (1 row)
+        milk: no number (1 row)
+        rows that cannot be read, in all: 2 of 4
+        """
+        from discreet.learners.log_reader import check_for
+
+        return check_for(self, rows, persons)
+
     # --- requests ---------------------------------------------------------------------------------
 
     def _request(
@@ -245,6 +318,8 @@ class Learner(Durable):
             return problem.request(context, None, count, one=one)
         candidates = problem.candidates
         if candidates is not None:
+            if not one and is_table(available):
+                available = masks_in(available, self._engine.view.labels, candidates)
             if problem.notion != "joint DP":
                 available = self._public_mask(available, candidates)
             elif one:
@@ -289,12 +364,13 @@ class Learner(Durable):
         Parameters
         ----------
         what
-            The number of rounds; for learners that use contexts, one row of context per round.
+            The number of rounds; for learners that use contexts, one row of context per round, or
+            a table (see `observe_many`) with one column per feature.
         available
             One mask for all rounds, or one per round: booleans, or lists of labels.
         persons
-            Whose rounds they are: one text or whole number per round. An entry of another kind
-            makes its round add nothing.
+            Whose rounds they are: one text or whole number per round; for a table, the name of
+            the column. An entry of another kind makes its round add nothing.
 
         Examples
         --------
@@ -305,7 +381,11 @@ class Learner(Durable):
         array([ True,  True,  True])
         """
         problem = self._engine.problem
-        contexts = None
+        contexts: Any = None
+        if type(what) not in ROWS:
+            found, what = recognised(what)
+            if found:
+                what, persons = self._contexts_of(what, persons, self._rounds.until_release)
         if isinstance(what, int | np.integer) and not isinstance(what, bool):
             if problem.takes_context:
                 raise ConfigError(
@@ -321,6 +401,14 @@ class Learner(Durable):
         tickets = self._rounds.open_many(count, self._request(contexts, available, count), names)
         return replace(tickets, labels=self._engine.view.labels)
 
+    def _contexts_of(
+        self, table: object, persons: object = None, most: int | None = None
+    ) -> tuple[object, object]:
+        """Return the contexts of a table, and the person of each row; `most` + 1 rows at most."""
+        reader = self._reader(table, persons, of="contexts")
+        rows = reader.whole(most)
+        return reader.adapter.contexts(rows, reader.columns), reader.people(rows)
+
     @guarded
     def close_many(self, tickets: Tickets, feedback: object) -> Mask:
         """End many rounds, and return per ticket whether its feedback counted.
@@ -332,9 +420,14 @@ class Learner(Durable):
         tickets
             What `open_many` returned, or a part of it.
         feedback
-            One entry or row per ticket. None, NaN or a malformed row adds nothing and closes its
-            round.
+            One entry or row per ticket, or a table (see `observe_many`). None, NaN or a malformed
+            row adds nothing and closes its round.
         """
+        if type(feedback) not in ROWS:
+            found, feedback = recognised(feedback)
+            if found:
+                reader = self._reader(feedback)
+                feedback = reader.adapter.answers(reader.whole(len(tickets)), reader.columns)
         counted = self._rounds.close_many(tickets, feedback)
         self._checkpoint_if_due(int(counted.sum()))
         return counted
@@ -346,13 +439,15 @@ class Learner(Durable):
         Parameters
         ----------
         rows
-            One entry or row of feedback per round. Malformed rows add nothing and use up their
-            rounds.
+            One entry or row of feedback per round, or a table: a frame of Polars or pandas, a lazy
+            frame, any Arrow stream, the `Path` of a file or a folder, a glob as a `Path`, or an
+            iterator of frames. Columns are those of the labels, without labels all in order, and
+            `reward`, `click` or `cost` for single answers. Malformed rows add nothing and use up
+            their rounds.
         persons
             As for `open_many`.
         """
-        answers = self._engine.problem.rows(rows)
-        self._observe_many(answers, names_of(persons, len(answers), keyed=self._keyed))
+        self._observe_many(*self._answers(rows, persons, self._rounds.until_release))
 
     def _observe_many(self, rows: Sized, names: list[Name] | None) -> None:
         self._refuse_without_context()
@@ -368,35 +463,53 @@ class Learner(Durable):
         Parameters
         ----------
         rows
-            One entry or row of feedback per round; more than the planned rounds are refused.
+            One entry or row of feedback per round, or a table (see `observe_many`), which is read
+            in batches if its length is known; more than the planned rounds are refused.
         persons
             As for `open_many`.
         """
-        answers = self._engine.problem.rows(rows)
-        names = names_of(persons, len(answers), keyed=self._keyed)
-        self._refuse_beyond(answers)
         decisions: list[np.ndarray] = []
-        position = 0
-        while position < len(answers):
-            self._rounds.release_if_due()
-            end = position + min(self._rounds.until_release, self.most_at_once)
-            part = answers[position:end]
-            decisions.append(self._rounds.preview(len(part)))
-            self._observe_many(part, names and names[position : position + len(part)])
-            position += len(part)
+        for answers, names in self._parts(rows, persons):
+            self._refuse_beyond(answers)
+            position = 0
+            while position < len(answers):
+                self._rounds.release_if_due()
+                end = position + min(self._rounds.until_release, self.most_at_once)
+                part = answers[position:end]
+                decisions.append(self._rounds.preview(len(part)))
+                self._observe_many(part, names and names[position : position + len(part)])
+                position += len(part)
         return self._in_labels(np.concatenate(decisions)) if decisions else np.array([])
+
+    def _parts(self, rows: object, persons: object) -> Iterator["_Answers"]:
+        """Yield all answers: at once, or those of a table of known length in batches."""
+        if type(rows) not in ROWS:
+            found, rows = recognised(rows)
+            if found:
+                self._refuse_without_context()
+                reader = self._reader(rows, persons)
+                if reader.count is None:
+                    yield self._of_table(reader, reader.whole(self._rounds.until_horizon))
+                    return
+                self._refuse_more_than_left(reader.count)
+                yield from (self._of_table(reader, batch) for batch in reader.batches())
+                return
+        yield self._answers(rows, persons, 0)
 
     def _refuse_beyond(self, rows: Sized) -> None:
         """Refuse rows that cannot be read or exceed the horizon, before any budget is spent."""
         self._refuse_without_context()
-        left = self._rounds.until_horizon
-        if len(rows) > left:
-            raise HorizonReached(
-                f"{len(rows)} rows, but {left} of the planned rounds are left: nothing was "
-                "learned from them"
-            )
+        self._refuse_more_than_left(len(rows))
         if len(rows):
             self._rounds.rehearse(rows)
+
+    def _refuse_more_than_left(self, count: int) -> None:
+        left = self._rounds.until_horizon
+        if count > left:
+            raise HorizonReached(
+                f"{count} rows, but {left} of the planned rounds are left: nothing was "
+                "learned from them"
+            )
 
     def _refuse_without_context(self) -> None:
         if self._engine.problem.takes_context:
@@ -506,8 +619,11 @@ class Learner(Durable):
         Parameters
         ----------
         context
-            For learners that use contexts: the context, or one per row.
+            For learners that use contexts: the context, or one per row, or a table with one column
+            per feature.
         """
+        if is_table(context):
+            context, _ = self._contexts_of(context)
         view = self._engine.view
         scores = view.scores(context)
         names = view.names() or []

@@ -10,6 +10,7 @@ from discreet.arrays import Mask
 from discreet.engine.labels import Label as Label
 from discreet.engine.labels import Labels
 from discreet.errors import ConfigError
+from discreet.records.samples import cells_in, opened
 
 
 def labelled(items: object, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
@@ -142,6 +143,20 @@ def masks_of_people(available: object, labels: Labels | None, room: int, people:
         f"available must be a list with one mask of {room} arms per round, or one mask for all "
         "rounds, a tuple or an array with yes at least once"
     )
+
+
+def masks_in(table: object, labels: Labels | None, room: int) -> np.ndarray:
+    """Return the masks of a table, one per row: the columns of the labels, or all in order.
+
+    Each cell stays an object of its own, so that one of them does not decide how others are read.
+    """
+    source = opened(table)
+    names = source.columns if labels is None else [str(label) for label in labels.names]
+    cells = cells_in(source, names)
+    later = max(room - len(names), 0)
+    masks = np.pad(cells, ((0, 0), (0, later)), constant_values=False)
+    are_booleans = all(type(cell) is bool for cell in masks.flat)
+    return masks.astype(np.bool_) if are_booleans else masks
 
 
 def _is_one_for_all(available: object) -> bool:

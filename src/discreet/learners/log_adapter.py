@@ -27,7 +27,8 @@ from discreet.engine.settings import Settings, refuse_removed
 from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError
 from discreet.learners.registry import HOMES
-from discreet.records.columns import Cells
+from discreet.records.array_table import ArrayTable
+from discreet.records.columns import Cells, unread_numbers
 from discreet.records.log_cells import UNIFORM, names_in
 
 OF_A_RUN = ("learner", "person", "rename", "layout")
@@ -35,13 +36,12 @@ OF_A_RUN = ("learner", "person", "rename", "layout")
 DECIDED = "decided"
 """Value of `slates` for a log of the decisions of the run itself."""
 
+UNLISTED = "an item that is not in the catalogue"
+"""Rule of checks for logged slates and clicks."""
+
 
 class Table(Cells, Protocol):
     """Some rows of a log, column by column: of a file, a query's result, or a partition."""
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of all columns, in order."""
 
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, lists as JSON; "" for a missing cell."""
@@ -149,13 +149,46 @@ class LogAdapter(ABC):
     def columns(self, header: Sequence[str]) -> list[str]:
         """Return the columns of the log to read; a `ConfigError` names those that it lacks."""
 
+    def answer_columns(self, header: Sequence[str]) -> list[str]:
+        """Return the columns of answers to decisions that are known otherwise, by a ticket."""
+        return self.columns(header)
+
+    def context_columns(self, header: Sequence[str]) -> list[str]:
+        """Return the columns of the contexts alone."""
+        raise ConfigError("this learner does not use contexts: give the number of rounds")
+
+    def check_columns(self, header: Sequence[str]) -> list[str]:
+        """Return the columns that a check reads: of answers, and of decisions that are there."""
+        return self.answer_columns(header)
+
     def contexts(self, rows: Table, columns: Sequence[str]) -> object:
         """Return one context per row; None if the learner takes none."""
         return None
 
     @abstractmethod
+    def answers(self, rows: Table, columns: Sequence[str]) -> Any:
+        """Return one answer per row, whichever decision it met."""
+
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> object:
         """Return one entry or row of feedback per row; each met the decision of its ticket."""
+        return self.answers(rows, columns)
+
+    # --- checks, which are not private ------------------------------------------------------------
+
+    def unreadable(self, rows: Table, columns: Sequence[str]) -> dict[str, Mask]:
+        """Return which rows cannot be read, by the name of a rule; not private."""
+        return unread_numbers(rows, self.numeric(columns))
+
+    @property
+    @abstractmethod
+    def answer_names(self) -> list[str]:
+        """The names of the numbers of an answer, for answers in arrays and lists."""
+
+    def cells(self, answers: Any) -> Table:
+        """Return answers in an array or a list as a table, so that they can be checked."""
+        return ArrayTable.of_rows(answers, self.answer_names)
+
+    # --- other policies ---------------------------------------------------------------------------
 
     def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy:
         """Return the whole log of another policy, for a warm start (`warm_starts`)."""
@@ -185,7 +218,11 @@ class NumbersLogAdapter(LogAdapter):
     def numeric(self, columns: Sequence[str]) -> list[str]:
         return list(columns)
 
-    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Floats:
+    @property
+    def answer_names(self) -> list[str]:
+        return names_of_row(getattr(self.settings, self.size), None)
+
+    def answers(self, rows: Table, columns: Sequence[str]) -> Floats:
         return rows.numbers(columns)
 
 
@@ -259,6 +296,12 @@ def check_propensity(log: dict[str, object], reserved: Sequence[str], what: str)
             raise ConfigError("least_propensity must be above 0: otherwise no row would count")
 
 
+def names_of_row(width: int, labels: Sequence[Label] | None) -> list[str]:
+    """Return the names of a row's numbers: the labels if there are as many, else their places."""
+    fits = labels is not None and len(labels) == width
+    return [str(name) for name in (labels if fits and labels is not None else range(width))]
+
+
 def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return these columns; refuse a log that lacks some of them."""
     missing = [name for name in names if name not in header]
@@ -282,7 +325,7 @@ def row_columns(header: Sequence[str], width: int, names: object = None) -> list
         if len(header) != width:
             raise ConfigError(
                 f"a row has {width} numbers, and the log {len(header)} columns: "
-                f"name {width} of them in `columns`"
+                f"name {width} of them in `columns`, or leave out the others"
             )
         return list(header)
     columns = present(header, list_of_columns("columns", names))

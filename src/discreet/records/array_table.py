@@ -49,6 +49,32 @@ class ArrayTable:
                 cells[place, column] = cell
         return cls(dict(zip(names, cells.T, strict=True)))
 
+    @classmethod
+    def of_rows(cls, rows: Any, names: Sequence[str]) -> "ArrayTable":
+        """Return one row of numbers per person, or one entry each if there is one name.
+
+        The entry of a list that is anything else is a row of empty cells.
+        """
+        rows = one_per_person(rows)
+        if isinstance(rows, np.ndarray) and rows.dtype != object:
+            matrix = rows.reshape(-1, 1) if rows.ndim == 1 and len(names) == 1 else rows
+            if matrix.ndim != 2 or matrix.shape[1] != len(names):
+                raise OutOfBounds(f"rows must be a matrix with {len(names)} numbers per row")
+            return cls(dict(zip(names, matrix.T, strict=True)))
+        cells = np.full((len(rows), len(names)), None, dtype=object)
+        for place, row in enumerate(rows):
+            is_row = isinstance(row, list | tuple | np.ndarray)
+            entries = list(row) if is_row else [row]
+            if len(entries) == len(names):
+                for column, entry in enumerate(entries):
+                    cells[place, column] = entry
+        return cls(dict(zip(names, cells.T, strict=True)))
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns, in order."""
+        return list(self.cells)
+
     def __len__(self) -> int:
         return len(next(iter(self.cells.values())))
 
@@ -67,6 +93,10 @@ class ArrayTable:
         """Return a column unchanged."""
         return list(self.cells[name].tolist())
 
+    def texts(self, name: str) -> list[str]:
+        """Return a column as texts; "" for a missing cell."""
+        return ["" if _is_empty(cell) else str(cell) for cell in self.values(name)]
+
     def days(self, name: str, rule: DateRule) -> Floats:
         """Return a column of dates as numbers."""
         column = self.cells[name]
@@ -78,6 +108,22 @@ class ArrayTable:
     def is_missing(self, name: str) -> Mask:
         """Return which cells of a column are empty: None, NaN, or a text of blanks."""
         return np.array([_is_empty(cell) for cell in self.values(name)], dtype=np.bool_)
+
+
+def one_per_person(rows: Any) -> Any:
+    """Return a list, a tuple or an array with one entry or row per person; `OutOfBounds` if none.
+
+    A series becomes an array, and anything else that has a length a list.
+    """
+    rows = rows.to_numpy() if hasattr(rows, "to_numpy") else rows
+    if isinstance(rows, list | tuple) or (isinstance(rows, np.ndarray) and rows.ndim):
+        return rows
+    if hasattr(type(rows), "__len__") and not isinstance(rows, str | bytes):
+        with reading():
+            listed = result_or(lambda: list(rows), None)
+        if listed is not None:
+            return listed
+    raise OutOfBounds("rows must be one entry or row per person: a table, an array or a list")
 
 
 def _cells_of(person: Any, names: Sequence[str]) -> list[object]:

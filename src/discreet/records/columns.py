@@ -35,6 +35,10 @@ CATEGORY = sqrt(0.5)
 class Cells(Protocol):
     """Some rows of a table, column by column."""
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns, in order."""
+
     def __len__(self) -> int:
         """Return the number of rows."""
 
@@ -49,6 +53,25 @@ class Cells(Protocol):
 
     def is_missing(self, name: str) -> Mask:
         """Return which cells of a column are empty."""
+
+
+NO_NUMBER = "no number"
+"""Rule of checks for cells where a number is expected."""
+
+
+def unread_numbers(rows: Cells, names: Sequence[str]) -> dict[str, Mask]:
+    """Return which cells of these columns are no finite numbers, by the name of the rule."""
+    found: dict[str, Mask] = {}
+    for name in names:
+        unread = ~np.isfinite(rows.numbers([name])[:, 0])
+        found |= by_emptiness(rows, name, unread, NO_NUMBER)
+    return found
+
+
+def by_emptiness(rows: Cells, name: str, unread: Mask, rule: str) -> dict[str, Mask]:
+    """Return the unread cells of a column under two rules: those that are empty, and the others."""
+    empty = unread & rows.is_missing(name) if unread.any() else unread
+    return {f"{name}: empty": empty, f"{name}: {rule}": unread & ~empty}
 
 
 class InUnits(NamedTuple):
@@ -212,9 +235,7 @@ class Columns:
         `shifts` says that targets are taken less the middle of their bounds.
         """
         features = self.encoded(rows)
-        if self.target in self.categories:
-            return Samples(features, self._numbers_of_categories(rows, self.target))
-        targets = _finite(self._numbers(rows, self.target))
+        targets = _finite(self._values(rows, self.target))
         return Samples(features, targets - self.middle if shifts else targets)
 
     @property
@@ -240,9 +261,31 @@ class Columns:
             self._scale(numbers)
         return numbers
 
+    def unreadable(self, rows: Cells) -> dict[str, Mask]:
+        """Return which rows cannot be read, by the name of the rule; not private.
+
+        A row can be read if no rule names it: then all numbers of its sample are finite.
+        """
+        found: dict[str, Mask] = {}
+        for name in self.read:
+            unread = ~np.isfinite(self._values(rows, name))
+            found |= by_emptiness(rows, name, unread, self._rule(name))
+        return found
+
+    def _rule(self, name: str) -> str:
+        """Return the name of the rule for cells of a column that are not empty."""
+        if name in self.categories:
+            return "none of the listed categories"
+        return "no date" if name in self.dates else NO_NUMBER
+
     def _is_plain(self, name: str) -> bool:
         """Whether a column holds numbers as they are, without rules for cells."""
         return not (name in self.categories or name in self.dates or name in self.fill)
+
+    def _values(self, rows: Cells, name: str) -> Floats:
+        """Return a column as numbers, dates, or numbers of categories."""
+        is_category = name in self.categories
+        return self._numbers_of_categories(rows, name) if is_category else self._numbers(rows, name)
 
     def _with_rules(self, rows: Cells, plain: dict[str, Floats]) -> Floats:
         """Return plain columns with those beside them that are read by rules, in order."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import polars
 
@@ -54,6 +55,7 @@ class TextSource(Source):
     """A CSV or TSV file; its cells are texts."""
 
     file: TextFile
+    blank_row: ClassVar[str] = "line: cannot be split, or all cells are empty"
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -86,6 +88,7 @@ class JsonSource(Source):
     """A file with one JSON object per line; its keys are the columns that the settings name."""
 
     file: JsonLines
+    blank_row: ClassVar[str] = "line: no JSON object with these keys"
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -124,6 +127,10 @@ class ManyFiles(Source):
                     f"{other.name} has another type of column {changed[0]} than {first.name}: "
                     "write all files with one schema"
                 )
+
+    @property
+    def blank_row(self) -> str:  # type: ignore[override]
+        return self.files[0].blank_row
 
     @property
     def columns(self) -> list[str]:

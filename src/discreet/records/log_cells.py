@@ -10,6 +10,10 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
+from discreet.arrays import Floats, Mask
+
 UNIFORM = "uniform"
 """Replaces propensities: slates were drawn uniformly from all items."""
 
@@ -76,6 +80,12 @@ def weight_of(propensities: Sequence[float], place: int | None) -> float:
         return 0.0
     is_probability = isfinite(propensity) and 0 < propensity <= 1
     return 1 / max(propensity, 1e-12) if is_probability else 0.0
+
+
+def are_probabilities(numbers: Floats) -> Mask:
+    """Return which numbers are probabilities above 0."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((numbers > 0) & (numbers <= 1))
 
 
 def _number(entry: Any) -> float:

@@ -33,6 +33,10 @@ class Renamed(Source):
         return self.source.name
 
     @property
+    def blank_row(self) -> str:  # type: ignore[override]
+        return self.source.blank_row
+
+    @property
     def columns(self) -> list[str]:
         header = self.source.columns
         if isinstance(header, AnyName):

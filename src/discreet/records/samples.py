@@ -1,7 +1,9 @@
 """Samples of a table, batch by batch."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from discreet import require
 from discreet.errors import ConfigError
@@ -46,10 +48,6 @@ class TableReader:
             people = None if self._person is None else rows.people(self._person)
             yield self._columns.samples(rows, shifts=self._shifts), people
 
-    def whole(self) -> Samples:
-        """Return all samples at once."""
-        return self._columns.samples(self._source.whole(self._columns.read), shifts=self._shifts)
-
 
 def opened(table: object) -> "Source":
     """Return the source of a table; `ConfigError` without Polars, which reads it."""
@@ -58,3 +56,12 @@ def opened(table: object) -> "Source":
     except ImportError:
         raise ConfigError("tables need Polars: pip install 'discreet[tables]'") from None
     return open_table(table)
+
+
+def cells_in(table: object, names: Sequence[str]) -> np.ndarray:
+    """Return the cells of these columns as a matrix of objects, each of them unread."""
+    rows = opened(table).whole(names)
+    cells = np.empty((len(rows), len(names)), dtype=object)
+    for place, name in enumerate(names):
+        cells[:, place] = rows.values(name)
+    return cells

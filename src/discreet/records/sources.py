@@ -19,14 +19,14 @@ Guarantee   SECURITY.md: what one person brings never decides how another is rea
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars
 
 from discreet.errors import ConfigError
 from discreet.records.kinds import is_pandas
-from discreet.records.table import LogTable
+from discreet.records.table import TEXTS, LogTable, refuse_no_numbers
 
 ROWS = 20_000
 """The largest number of rows of a batch."""
@@ -39,6 +39,8 @@ class Source(ABC):
 
     name: str = "the table"
     """How errors call this table: the name of a file, which is public."""
+    blank_row: ClassVar[str] = "row: all cells are empty"
+    """The rule of checks for rows without any cell."""
 
     @property
     @abstractmethod
@@ -69,6 +71,19 @@ class Source(ABC):
             Columns with people's data; in a text file with a header they must come after the keys.
         """
         return self
+
+    def check_numbers(self, names: Sequence[str]) -> None:
+        """Raise `ConfigError` if a typed schema says that one of these columns has no numbers."""
+        for name, kind in self._typed(names).items():
+            refuse_no_numbers(name, kind)
+
+    def texts_among(self, names: Sequence[str]) -> list[str]:
+        """Return which of these columns a typed schema calls texts."""
+        return [name for name, kind in self._typed(names).items() if kind in TEXTS]
+
+    def _typed(self, names: Sequence[str]) -> dict[str, polars.DataType]:
+        types = self.types
+        return {name: types[name] for name in names if name in types}
 
     @abstractmethod
     def count(self) -> int | None:
@@ -101,11 +116,18 @@ class Source(ABC):
                 "it must begin with those"
             )
 
-    def whole(self, names: Sequence[str] | None = None) -> LogTable:
-        """Return all rows at once."""
+    def whole(self, names: Sequence[str] | None = None, most: int | None = None) -> LogTable:
+        """Return all rows at once, or the first `most`."""
         wanted = self.columns if names is None else list(names)
         check_present(self.columns, wanted, self.name)
-        frames = list(self.frames(wanted))
+        frames: list[polars.DataFrame] = []
+        left = most
+        for frame in self.frames(wanted):
+            frames.append(frame if left is None else frame[: min(left, frame.height)])
+            if left is not None:
+                left -= frames[-1].height
+                if not left:
+                    break
         if not frames:
             return LogTable(polars.DataFrame(schema=dict.fromkeys(wanted, polars.String)))
         return LogTable(polars.concat(_of_one_type(frames)))

@@ -14,6 +14,17 @@ from discreet.errors import ConfigError
 from discreet.feedback import TRUTHS, as_floats
 from discreet.records.dates import DateRule
 
+TEXTS = (polars.String, polars.Categorical, polars.Enum, polars.Binary)
+"""Types of columns whose cells may spell numbers."""
+
+
+def refuse_no_numbers(name: str, kind: polars.DataType) -> None:
+    """Raise `ConfigError` if no cell of a column of this type can be a number."""
+    if not (kind.is_numeric() or kind in (*TEXTS, polars.Boolean, polars.Null, polars.Object)):
+        # The base type only: the names of fields and categories may be people's data.
+        holds = kind.base_type().__name__
+        raise ConfigError(f"the log's column {name} must hold numbers, got {holds}")
+
 
 class LogTable:
     """Rows of a log in a Polars frame (a `discreet.learners.log_adapter.Table`)."""
@@ -95,12 +106,9 @@ class LogTable:
                 np.nan if entry is None or entry.shape else float(entry) for entry in entries
             ]
             return np.array(scalars, dtype=np.float64)
-        if kind in (polars.String, polars.Categorical, polars.Enum, polars.Binary):
+        refuse_no_numbers(name, kind)
+        if kind in TEXTS:
             return _numbers_in(column.cast(polars.String, strict=False).str.strip_chars())
-        if not (kind.is_numeric() or kind in (polars.Boolean, polars.Null)):
-            # The base type only: the names of fields and categories may be people's data.
-            holds = kind.base_type().__name__
-            raise ConfigError(f"the log's column {name} must hold numbers, got {holds}")
         numbers = column.cast(polars.Float64, strict=False)
         if numbers.null_count():
             numbers = numbers.fill_null(float("nan"))

@@ -29,7 +29,7 @@ not used.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -41,10 +41,10 @@ from discreet.engine.readings import Report
 from discreet.errors import ConfigError
 from discreet.learners.abilities import WarmStarts
 from discreet.learners.base import Learner
-from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy, present
+from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy
+from discreet.learners.log_reader import LogReader
 from discreet.learners.registry import learner_named
 from discreet.pictures import require_matplotlib
-from discreet.records.sources import Source
 from discreet.records.table import LogTable
 from discreet.runs.columns import LAYOUT, WARM_START_LAYOUT, LogReading, store_reading
 from discreet.runs.decisions import Decisions
@@ -58,22 +58,10 @@ CHECKPOINT = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
-class _Source:
-    """A log, and how its rows are read."""
+class _Source(LogReader):
+    """A log, and how its rows are read throughout a run."""
 
-    adapter: LogAdapter
-    settings: LogSettings
-    log: Source
-    columns: list[str]
-    """The columns that the learner reads."""
-    person: str | None
-    """The column with the person of each row."""
-
-    @property
-    def names(self) -> list[str]:
-        """All columns of the log that are read."""
-        person = [] if self.person is None else [self.person]
-        return list(dict.fromkeys([*self.columns, *self.adapter.beside, *person]))
+    settings: LogSettings = field(default_factory=LogSettings)
 
     @property
     def reading(self) -> LogReading:
@@ -112,7 +100,9 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     StateError
         If the files of the run are damaged, or in use.
     """
-    name, source = _prepared(config, data)
+    name, source = prepared(config, data)
+    if source.adapter.settings.report:
+        require_matplotlib()  # before budget is spent on the curve
     make_folder(out)
     learner = learner_named(name).from_settings(source.adapter.settings, out / "state", CHECKPOINT)
     # Items may have changed since the settings were written.
@@ -122,6 +112,10 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         # From here on the state is locked: no other process writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
         store_reading(out, source.reading, begun=begun)
+        takes_delta = learner.guarantee.total.takes_delta
+        notices = source.notices(learner.horizon, takes_delta=takes_delta)
+        for notice in notices:  # before the first release, so that a mistake costs nothing
+            console.print(f"Note: {notice}", soft_wrap=True)
         with Decisions(out / "decisions.jsonl", learner.releases) as decisions:
             _read(learner, source, decisions, console)
         learner.save(out / "state")
@@ -129,7 +123,8 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         pictures = _pictures(earned, adapter, out)
     finally:
         learner.detach()
-    report = _report(learner, source, earned)
+    notices += learner.notices.values()
+    report = _report(learner, source, earned, notices)
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
     _show(learner, source, decisions, console)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *pictures))
@@ -137,26 +132,20 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     return report
 
 
-def _prepared(config: Path, data: Path) -> tuple[str, _Source]:
+def prepared(config: Path, data: Path) -> tuple[str, _Source]:
     """Return the learner's name, and the log with the way in which it is read."""
     name, adapter, person, settings = configured(config)
-    if adapter.settings.report:
-        require_matplotlib()  # before budget is spent on the curve
     propensity = next(iter(adapter.beside), None)
     log = settings.opened(data, slots=adapter.slots or 1, propensity=propensity)
-    header = log.columns
-    if person is not None:
-        present(header, [person])
-        if list(header):
-            header = [column for column in header if column != person]
-    return name, _Source(adapter, settings, log, adapter.columns(header), person)
+    reader = _Source.opened(adapter, log, person, adapter.columns)
+    return name, replace(reader, settings=settings)
 
 
 def _read(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
     """Read the log: with the learner's own decisions, or those of another policy."""
     if source.adapter.warm_starts:
-        log = source.log.whole(source.names)
-        _warm(learner, source, source.adapter.of_another_policy(log, source.columns), decisions)
+        others = source.adapter.of_another_policy(source.whole(), source.columns)
+        _warm(learner, source, others, decisions)
     else:
         _feed(learner, source, decisions, console)
 
@@ -169,10 +158,11 @@ def _pictures(earned: Report | None, adapter: LogAdapter, out: Path) -> list[str
     return [PICTURE]
 
 
-def _report(learner: Learner, source: _Source, earned: Report | None) -> dict[str, object]:
+def _report(
+    learner: Learner, source: _Source, earned: Report | None, notices: list[str]
+) -> dict[str, object]:
     """Return the content of report.json."""
     adapter = source.adapter
-    notices = list(learner.notices.values())
     return {
         **_log_of(learner),
         f"{adapter.row}s": learner.clock,
@@ -210,7 +200,7 @@ def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Cons
     """Read rows into the learner, from where it left off; write a line per release."""
     adapter = source.adapter
     first = learner.clock  # after a kill: the number of rows that were counted for good
-    count = source.log.count()
+    count = source.count
     if count is not None and count < first:
         raise ConfigError(
             f"the log has {count} rows, but {first} were read before: it must begin with those"
@@ -241,8 +231,8 @@ def _answer(learner: Learner, source: _Source, rows: LogTable) -> None:
     """Open one round per row, and answer it with the row."""
     adapter = source.adapter
     contexts = adapter.contexts(rows, source.columns)
-    persons = None if source.person is None else rows.people(source.person)
-    tickets = learner.open_many(len(rows) if contexts is None else contexts, persons=persons)
+    what = len(rows) if contexts is None else contexts
+    tickets = learner.open_many(what, persons=source.people(rows))
     learner.close_many(tickets, adapter.feedback(rows, source.columns, tickets))
 
 

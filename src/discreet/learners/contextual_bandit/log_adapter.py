@@ -42,8 +42,9 @@ from discreet.learners.log_adapter import (
     check_propensity,
     list_of_columns,
     present,
+    row_columns,
 )
-from discreet.records.log_cells import UNIFORM, item_text
+from discreet.records.log_cells import UNIFORM, are_probabilities, item_text
 
 ARM = "arm"
 REWARD = "reward"
@@ -130,13 +131,48 @@ class ContextualBanditLogAdapter(LogAdapter):
         return present(header, [*context, *outcome])
 
     def numeric(self, columns: Sequence[str]) -> list[str]:
-        return [*columns[: self.settings.features], REWARD]
+        return [name for name in columns if name not in (ARM, self.log.get("propensity"))]
+
+    def answer_columns(self, header: Sequence[str]) -> list[str]:
+        return present(header, [REWARD])
+
+    def context_columns(self, header: Sequence[str]) -> list[str]:
+        labels = self.settings.feature_labels
+        names = None if labels is None else [str(label) for label in labels]
+        return row_columns(header, self.settings.features, names)
+
+    def check_columns(self, header: Sequence[str]) -> list[str]:
+        """Return the columns of contexts, and of arms and rewards that are there."""
+        outcome = [name for name in (ARM, REWARD) if name in list(header)]
+        rest = [name for name in list(header) if name not in outcome]
+        labels = self.settings.feature_labels
+        return [*self.context_columns(rest if labels is None else header), *outcome]
 
     def contexts(self, rows: Table, columns: Sequence[str]) -> Floats:
         return rows.numbers(columns[: self.settings.features])
 
+    def answers(self, rows: Table, columns: Sequence[str]) -> Floats:
+        return rows.numbers([REWARD])[:, 0]
+
+    @property
+    def answer_names(self) -> list[str]:
+        return [REWARD]
+
+    def unreadable(self, rows: Table, columns: Sequence[str]) -> dict[str, Mask]:
+        found = super().unreadable(rows, columns)
+        if ARM in columns:
+            empty = rows.is_missing(ARM)
+            found[f"{ARM}: empty"] = empty
+            found[f"{ARM}: none of the arms"] = ~empty & (self._arms(rows) < 0)
+        propensity = self.log.get("propensity", UNIFORM)
+        if propensity != UNIFORM:
+            found[f"{propensity}: no probability"] = ~are_probabilities(
+                rows.numbers([propensity])[:, 0]
+            )
+        return found
+
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Floats:
-        rewards = rows.numbers([REWARD])[:, 0]
+        rewards = self.answers(rows, columns)
         counts = self._was_decided(rows, tickets)
         counts &= np.isfinite(self.contexts(rows, columns)).all(axis=1)
         if not self._uniform:
@@ -150,18 +186,24 @@ class ContextualBanditLogAdapter(LogAdapter):
 
     def _was_decided(self, rows: Table, tickets: Tickets) -> Mask:
         """Return a mask of the rows whose logged arm is the decided one."""
+        return np.asarray(self._arms(rows) == tickets.numbers)
+
+    def _arms(self, rows: Table) -> Floats:
+        """Return the number of each row's logged arm; −1 for none of the arms."""
         labels = self.settings.labels
         if labels is None:
-            return np.asarray(rows.numbers([ARM])[:, 0] == tickets.numbers)
-        numbers = {str(label): number for number, label in enumerate(labels)}
-        logged = np.array([numbers.get(item_text(value), -1) for value in rows.values(ARM)])
-        return np.asarray(logged == tickets.numbers)
+            numbers = rows.numbers([ARM])[:, 0]
+            with np.errstate(invalid="ignore"):
+                is_arm = (numbers >= 0) & (numbers < self.settings.slots) & (numbers % 1 == 0)
+            return np.where(is_arm, numbers, -1.0)
+        places = {str(label): float(number) for number, label in enumerate(labels)}
+        return np.array([places.get(item_text(value), -1.0) for value in rows.values(ARM)])
 
     def _is_sampled(self, rows: Table, tickets: Tickets) -> Mask:
         """Return a mask of the rows that the public coin samples; invalid propensities never."""
         propensities = rows.numbers([self.log["propensity"]])[:, 0]
         with np.errstate(invalid="ignore"):
-            is_valid = (propensities > 0) & (propensities <= 1)
+            is_valid = are_probabilities(propensities)
             drawn = self._coins.uniform(tickets.rounds) * propensities
             is_sampled = drawn < self.log["least_propensity"]
         return np.asarray(is_valid & is_sampled)

@@ -7,9 +7,8 @@ order.
 from collections.abc import Sequence
 
 from discreet.arrays import Floats
-from discreet.engine.tickets import Tickets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.log_adapter import LogAdapter, Table, row_columns
+from discreet.learners.log_adapter import LogAdapter, Table, names_of_row, row_columns
 
 
 class ContinuousMaximizerLogAdapter(LogAdapter):
@@ -19,9 +18,17 @@ class ContinuousMaximizerLogAdapter(LogAdapter):
     settings: ContinuousMaximizerSettings
     keys = ("columns",)
 
+    @property
+    def _width(self) -> int:
+        return self.settings.function.width(self.settings.domain.items)
+
+    @property
+    def answer_names(self) -> list[str]:
+        return names_of_row(self._width, self.settings.labels)
+
     def columns(self, header: Sequence[str]) -> list[str]:
         settings = self.settings
-        width = settings.function.width(settings.domain.items)
+        width = self._width
         names = self.log.get("columns")
         if names is None and settings.labels is not None and width == settings.domain.items:
             names = [str(label) for label in settings.labels]
@@ -30,5 +37,5 @@ class ContinuousMaximizerLogAdapter(LogAdapter):
     def numeric(self, columns: Sequence[str]) -> list[str]:
         return list(columns)
 
-    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Floats:
+    def answers(self, rows: Table, columns: Sequence[str]) -> Floats:
         return rows.numbers(columns)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.learners.hedge.settings import HedgeSettings
-from discreet.learners.log_adapter import NumbersLogAdapter, row_columns
+from discreet.learners.log_adapter import NumbersLogAdapter, names_of_row, row_columns
 
 
 class HedgeLogAdapter(NumbersLogAdapter):
@@ -16,6 +16,10 @@ class HedgeLogAdapter(NumbersLogAdapter):
     settings_type = HedgeSettings
     settings: HedgeSettings
     size = "actions"
+
+    @property
+    def answer_names(self) -> list[str]:
+        return names_of_row(self.settings.actions, self.settings.labels)
 
     def columns(self, header: Sequence[str]) -> list[str]:
         names = self.log.get("columns")

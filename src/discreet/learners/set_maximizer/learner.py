@@ -7,7 +7,7 @@ Guarantee   docs/guarantees/sets.md
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from discreet import require
 from discreet.budget.privacy import Privacy
@@ -26,6 +26,11 @@ from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.streams import Stream
 from discreet.limits import MOST_ROUNDS
+from discreet.records.kinds import recognised
+
+if TYPE_CHECKING:
+    from discreet.learners.log_adapter import OfAnotherPolicy
+    from discreet.records.check import Check
 
 
 class SetMaximizer(Learner):
@@ -275,11 +280,12 @@ class SetMaximizer(Learner):
         rows
             One `(slate, answer)` per person: the labels of the shown items, in order; and the first
             click (an item, a list of several, or None), or the reward of the slate. Places after
-            the first `slots` do not count.
+            the first `slots` do not count. Or a table with the columns `slate`, and `click` or
+            `reward`.
         propensity
             "uniform": slates were drawn uniformly from all items. Otherwise one entry per row, the
             probability that the shown items stood at their places: one number for all places, or
-            one per place.
+            one per place; for a table, the name of the column.
         least_propensity
             Smaller propensities count as this number, so the weight of a row is at most its
             inverse; noise grows with that inverse. It is public: choose it without a look at the
@@ -316,8 +322,44 @@ class SetMaximizer(Learner):
             )
         if self.clock:
             raise StateError(LOG_COMES_FIRST)
+        found, rows = recognised(rows)
+        if found:
+            others = self._log_of_table(rows, propensity, least_propensity)
+            rows, propensity = others.rows, others.propensity
         logged = Logged.checked(rows, propensity, least_propensity, len(self.active))
         self._engine.admit(logged.event, logged, self._rounds.state())
+
+    def _log_of_table(
+        self, table: object, propensity: object, least: float | None
+    ) -> "OfAnotherPolicy":
+        """Return the log of another policy that a table holds."""
+        log = _about_log(propensity, least)
+        reader = self._reader(table, log=log, of="checks")
+        return reader.adapter.of_another_policy(reader.whole(), reader.columns)
+
+    def check(
+        self,
+        rows: object,
+        *,
+        persons: object = None,
+        propensity: object = None,
+        least_propensity: float | None = None,
+    ) -> "Check":
+        """Return how many rows cannot be read, and by which rule; it opens and spends nothing.
+
+        The result is NOT private: see `Learner.check`.
+
+        Parameters
+        ----------
+        rows, persons
+            As for `Learner.check`.
+        propensity, least_propensity
+            For a table of slates of another policy, as for `warm_start`.
+        """
+        from discreet.learners.log_reader import check_for
+
+        log = None if propensity is None else _about_log(propensity, least_propensity)
+        return check_for(self, rows, persons, log)
 
     def replay(self, rows: object, *, persons: object = None) -> Any:
         """Return the slate of each visitor of a log of whole preferences, and learn from it."""
@@ -327,6 +369,13 @@ class SetMaximizer(Learner):
                 "use open_many and close_many"
             )
         return super().replay(rows, persons=persons)
+
+
+def _about_log(propensity: object, least: float | None) -> dict[str, object]:
+    """Return the keys about a table of slates of another policy, as a run's TOML has them."""
+    if not isinstance(propensity, str):  # not shown: propensities of rows are people's data
+        raise ConfigError('propensity of a table must be a column, or "uniform"')
+    return {"propensity": propensity} | ({} if least is None else {"least_propensity": least})
 
 
 def _listed(what: str, labels: object) -> list[Label | None]:

@@ -16,25 +16,37 @@ Logs with one row per position or per event become such logs by `layout` (record
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Mask
 from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, names_by_number
 from discreet.learners.log_adapter import (
     DECIDED,
+    UNLISTED,
     LogAdapter,
     OfAnotherPolicy,
     Table,
     check_decided,
     check_propensity,
+    names_of_row,
     present,
     row_columns,
     shown,
 )
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.records.log_cells import UNIFORM, item_text, names_in, numbers_in
+from discreet.records.log_cells import (
+    UNIFORM,
+    are_probabilities,
+    item_text,
+    names_in,
+    numbers_in,
+)
+
+SLATE = "slate"
 
 
 class SetMaximizerLogAdapter(LogAdapter):
@@ -43,6 +55,38 @@ class SetMaximizerLogAdapter(LogAdapter):
     settings_type = SetMaximizerSettings
     settings: SetMaximizerSettings
     keys = ("columns", "propensity", "least_propensity", "slates")
+
+    @property
+    def _answer(self) -> str:
+        """The column of rewards or clicks."""
+        return "reward" if self.settings.feedback == "bandit" else "click"
+
+    @property
+    def _width(self) -> int:
+        """The number of numbers of whole preferences; callables are refused: no log holds them."""
+        settings = self.settings
+        if settings.functions is None:
+            raise ConfigError("a log holds numbers: set function to a family of discreet.functions")
+        return settings.functions.width(settings.room)
+
+    @property
+    def answer_names(self) -> list[str]:
+        if self.settings.feedback != "full":
+            return [self._answer]
+        return names_of_row(self._width, self.settings.labels)
+
+    def answer_columns(self, header: Sequence[str]) -> list[str]:
+        if self.settings.feedback != "full":
+            return present(header, [self._answer])
+        has_names = self.settings.labels is not None and self._width == self.settings.room
+        return present(header, list(self._named)) if has_names else self.columns(header)
+
+    def check_columns(self, header: Sequence[str]) -> list[str]:
+        """Return the columns of answers, and that of the slates if the table has it."""
+        if self.warm_starts:
+            return self.columns(header)
+        shown = [SLATE] if self.settings.feedback != "full" and SLATE in list(header) else []
+        return [*shown, *self.answer_columns(header)]
 
     def columns(self, header: Sequence[str]) -> list[str]:
         settings = self.settings
@@ -55,16 +99,14 @@ class SetMaximizerLogAdapter(LogAdapter):
                 raise ConfigError(
                     f'{key} is for feedback = "bandit" or "clicks", got {settings.feedback!r}'
                 )
-        if settings.functions is None:
-            raise ConfigError("a log holds numbers: set function to a family of discreet.functions")
-        width = settings.functions.width(settings.room)
+        width = self._width
         names = self.log.get("columns")
         if names is None and settings.labels is not None and width == settings.items:
             names = [str(label) for label in settings.labels]
         return row_columns(header, width, names)
 
     def _columns_of_slates(self, header: Sequence[str]) -> list[str]:
-        names = ["slate", "reward" if self.settings.feedback == "bandit" else "click"]
+        names = [SLATE, self._answer]
         if "propensity" not in self.log:
             check_decided(
                 self.log,
@@ -105,16 +147,14 @@ class SetMaximizerLogAdapter(LogAdapter):
         return None if self.settings.feedback == "full" else self.settings.slots
 
     def numeric(self, columns: Sequence[str]) -> list[str]:
-        return list(columns) if self.settings.feedback == "full" else []
+        if self.settings.feedback == "full":
+            return list(columns)
+        return [self._answer] if self.settings.feedback == "bandit" else []
 
     def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy:
-        slate, answer = columns
-        named = {str(label): label for label in self._labels}
-        slates = [[named.get(name) for name in names_in(text)] for text in rows.texts(slate)]
-        if self.settings.feedback == "bandit":
-            answers = rows.numbers([answer])[:, 0].tolist()
-        else:
-            answers = [_named(value, named) for value in rows.values(answer)]
+        named = self._named
+        slates = [[named.get(name) for name in names_in(text)] for text in rows.texts(SLATE)]
+        answers = list(self.answers(rows, columns))
         propensity = self.log["propensity"]
         propensities = (
             UNIFORM if self._uniform else [numbers_in(text) for text in rows.texts(propensity)]
@@ -122,18 +162,75 @@ class SetMaximizerLogAdapter(LogAdapter):
         shown_rows = list(zip(slates, answers, strict=True))
         return OfAnotherPolicy(shown_rows, propensities, self.log.get("least_propensity"))
 
+    @property
+    def _named(self) -> dict[str, Label]:
+        """The items by the texts that logs have for them."""
+        return {str(label): label for label in self._labels}
+
+    def answers(self, rows: Table, columns: Sequence[str]) -> Any:
+        if self.settings.feedback == "full":
+            answers = rows.numbers(columns)
+            later = self._width - len(columns)  # nobody wants items that may be added later
+            return np.pad(answers, ((0, 0), (0, later))) if later else answers
+        if self.settings.feedback == "bandit":
+            return rows.numbers([self._answer])[:, 0]
+        named = self._named
+        return [_named(value, named) for value in rows.values(self._answer)]
+
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> object:
-        settings = self.settings
-        if settings.feedback == "full":
-            return rows.numbers(columns)
-        slate, answer = columns
-        names = [str(label) for label in self._labels]
-        matches = shown(rows.texts(slate), tickets.numbers, names, ordered=True)
-        if settings.feedback == "bandit":
-            return np.where(matches, rows.numbers([answer])[:, 0], np.nan)
-        clicked = dict(zip(names, self._labels, strict=True))
-        clicks = zip(matches, rows.values(answer), strict=True)
-        return [_named(value, clicked) if match else None for match, value in clicks]
+        answers = self.answers(rows, columns)
+        if self.settings.feedback == "full":
+            return answers
+        matches = shown(rows.texts(SLATE), tickets.numbers, list(self._named), ordered=True)
+        if self.settings.feedback == "bandit":
+            return np.where(matches, answers, np.nan)
+        return [click if match else None for match, click in zip(matches, answers, strict=True)]
+
+    # --- checks, which are not private ------------------------------------------------------------
+
+    def unreadable(self, rows: Table, columns: Sequence[str]) -> dict[str, Mask]:
+        found = super().unreadable(rows, columns)
+        if self.settings.feedback == "full":
+            return found
+        slates = None
+        if SLATE in columns:
+            slates = [names_in(text)[: self.settings.slots] for text in rows.texts(SLATE)]
+            found |= self._unread_slates(slates)
+        if self.settings.feedback == "clicks":
+            found |= self._unread_clicks(rows, slates)
+        if self.warm_starts and not self._uniform:
+            column = self.log["propensity"]
+            texts = rows.texts(column)
+            found[f"{column}: no probability"] = ~np.array(
+                [_has_probabilities(text) for text in texts], dtype=np.bool_
+            )
+        return found
+
+    def _unread_slates(self, slates: list[list[str]]) -> dict[str, Mask]:
+        known = set(self._named)
+        return {
+            f"{SLATE}: no items": np.array([not slate for slate in slates], dtype=np.bool_),
+            f"{SLATE}: {UNLISTED}": np.array(
+                [not known.issuperset(slate) for slate in slates], dtype=np.bool_
+            ),
+        }
+
+    def _unread_clicks(self, rows: Table, slates: list[list[str]] | None) -> dict[str, Mask]:
+        """Return which clicks are on none of the shown items, or of all items without slates."""
+        clicks = rows.values(self._answer)
+        empty = rows.is_missing(self._answer)
+        rule = UNLISTED if slates is None else "not a shown item"
+        among = [list(self._named)] * len(clicks) if slates is None else slates
+        strange = [
+            item_text(click) not in items for click, items in zip(clicks, among, strict=True)
+        ]
+        return {f"{self._answer}: {rule}": np.array(strange, dtype=np.bool_) & ~empty}
+
+
+def _has_probabilities(text: str) -> bool:
+    """Whether a cell has one or several probabilities, and nothing else."""
+    numbers = np.array(numbers_in(text), dtype=np.float64)
+    return bool(len(numbers)) and bool(are_probabilities(numbers).all())
 
 
 def _named(value: object, labels: dict[str, Label]) -> Label | None:

@@ -20,7 +20,7 @@ from discreet.engine.request import Batch, Block
 from discreet.functions.places import Cells, Nearby, Types
 from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
 from discreet.learners.set_selector.partitions import PartitionedPeople
-from discreet.learners.set_selector.records import SourcePart, admitted, batches
+from discreet.learners.set_selector.records import SourcePart, admitted
 from discreet.optim.domains import Simplex
 from discreet.release.aggregators import Aggregator, OneChoice
 from discreet.release.door import Door
@@ -51,7 +51,7 @@ class Count:
 
     def __call__(self, part: SourcePart) -> Integers:
         aggregate = self.counts.empty()
-        for batch in batches(part.rows()):
+        for batch in part.batches():
             self.counts.add(aggregate, self.cells_of(batch))
         return aggregate.values
 

@@ -1,7 +1,7 @@
 """The people of a selection: their number, their partitions, and who reads these.
 
-    rows, a frame, a list of records      quantised and held on this machine
-    an iterator of records                read once, quantised and held
+    rows, a list of records               quantised and held on this machine
+    a frame, a stream, an iterator        read once, in batches, quantised and held
     callables                             called one by one, on this machine
     files, `Partitions`, lists of these   read where they are; held if local and small enough
 
@@ -15,7 +15,7 @@ to make sure that all can be read.
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +125,14 @@ def partitioned_people(
     sources = _sources(people)
     if sources is not None:
         return _checked(sources, reader, run, is_local)
-    if hasattr(people, "__next__"):
-        if not has_cells:
-            return _read_once(people, reader, run)
-        empty = np.zeros((0, reader.width))
-        people = np.concatenate([empty, *_chunks_of_numbers(people, reader)])
+    is_tabular = is_table(people)
+    if hasattr(people, "__next__") and not is_tabular:
+        is_tabular, people = _peeked(people)
+        if not is_tabular and has_cells:
+            empty = np.zeros((0, reader.width))
+            people = np.concatenate([empty, *_chunks_of_numbers(people, reader)])
+    if not has_cells and (is_tabular or isinstance(people, Iterator)):
+        return _read_once(reader.chunks(people) if is_tabular else _chunks(people), reader, run)
     rows = _in_memory(reader.rows(people))
     if len(rows) * (reader.width + 1) > MOST_NUMBERS:
         raise ConfigError(
@@ -211,11 +214,11 @@ def _checked(
 # --- iterators ------------------------------------------------------------------------------------
 
 
-def _chunks(people: Iterator[Any]) -> Iterator[list[Any]]:
+def _chunks(people: Iterator[Any], size: int = CHUNK) -> Iterator[list[Any]]:
     """Split an iterator into lists; an error in it is refused without its text."""
     while True:
         try:
-            chunk = list(islice(people, CHUNK))
+            chunk = list(islice(people, size))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # its text may contain the data of a person
@@ -246,11 +249,19 @@ def _chunks_of_numbers(people: Iterator[Any], reader: RecordReader) -> Iterator[
             yield as_rows(batch, reader.width)
 
 
-def _read_once(people: Iterator[Any], reader: RecordReader, run: Runner) -> PartitionedPeople:
-    """Return the people of an iterator, quantised and held."""
+def _peeked(people: Iterator[Any]) -> tuple[bool, Iterator[Any]]:
+    """Return whether an iterator yields frames, and the iterator with its first entry."""
+    first = next(_chunks(people, 1), [])
+    if not (first and is_table(first[0])):
+        return False, chain(first, people)
+    return True, chain(first, chain.from_iterable(_chunks(people, 1)))
+
+
+def _read_once(chunks: Iterator[Any], reader: RecordReader, run: Runner) -> PartitionedPeople:
+    """Return the people of a table or an iterator, quantised and held."""
     parts: list[HeldPart] = []
     count = 0
-    for chunk in _chunks(people):
+    for chunk in chunks:
         parts.append(HeldPart(reader.quantised(chunk), count))
         count += len(chunk)
     return _nonempty(PartitionedPeople(count, parts, in_place, run, is_held=False))

@@ -68,13 +68,22 @@ class RecordReader:
         """The number of numbers per record."""
         return self.family.width(self.items)
 
-    def rows(self, records: Any) -> Any:
-        """Return records as a sequence with a length and slices, one entry per person."""
-        if isinstance(records, str | Path) or is_table(records):
+    def chunks(self, records: Any) -> Iterator[Any]:
+        """Yield records, at most some thousands at a time; only tables are read piece by piece."""
+        if isinstance(records, str | Path | Iterator) or is_table(records):
             source = opened(records)
             names = self._chosen(source.columns)
-            empty = np.empty((0, len(names)))
-            return np.concatenate([empty, *(rows.numbers(names) for rows in source.batches(names))])
+            for batch in source.batches(names):
+                yield batch.numbers(names)
+            return
+        rows = self.rows(records)
+        for first in range(0, len(rows), CHUNK):
+            yield rows[first : first + CHUNK]
+
+    def rows(self, records: Any) -> Any:
+        """Return records as a sequence with a length and slices, one entry per person."""
+        if isinstance(records, str | Path | Iterator) or is_table(records):
+            return np.concatenate([np.empty((0, self.width)), *self.chunks(records)])
         if self.columns is not None:
             raise ConfigError("columns are for frames and files, rows have no names: leave it out")
         if hasattr(records, "to_numpy"):
@@ -135,9 +144,12 @@ class Source:
     name: str = ""
     make: Callable[[int], Any] | None = field(default=None, repr=False)
 
-    def read(self, reader: RecordReader) -> Any:
-        """Return the records, one entry per person."""
-        return reader.rows(self.records if self.make is None else self.make(self.records))
+    def batches(self, reader: RecordReader) -> Iterator[Batch]:
+        """Yield the records, some thousands at a time; those of files and tables piece by piece."""
+        first = 0
+        for chunk in reader.chunks(self.records if self.make is None else self.make(self.records)):
+            yield _batch(chunk, first)
+            first += len(chunk)
 
 
 @dataclass(frozen=True)
@@ -162,18 +174,22 @@ class SourcePart:
         """The name of the file, or an empty text."""
         return self.source.name
 
-    def rows(self) -> Any:
-        """Return all records."""
-        rows = self.source.read(self.reader)
-        if len(rows) != self.count:
+    def batches(self) -> Iterator[Batch]:
+        """Yield all records, some thousands at a time; refuse a partition of another length."""
+        count = 0
+        for batch in self.source.batches(self.reader):
+            count += len(batch)
+            if count > self.count:
+                break
+            yield batch
+        if count != self.count:
             raise ConfigError(CHANGED)
-        return rows
 
     def held(self) -> Iterator[HeldPart]:
         """Return quantised rows, some thousands at a time."""
         check = _Check(self.key)
         first = self.first
-        for batch in batches(self.rows()):
+        for batch in self.batches():
             values = self.reader.quantised(batch.feedback)
             check.add(values)
             yield HeldPart(values, first)
@@ -195,11 +211,12 @@ class PartitionCheck:
     key: bytes = field(repr=False)
 
     def __call__(self, source: Source) -> Integers:
-        rows = source.read(self.reader)
+        count = 0
         check = _Check(self.key)
-        for batch in batches(rows):
+        for batch in source.batches(self.reader):
             check.add(self.reader.quantised(batch.feedback))
-        return np.array([len(rows), check.number], dtype=np.int64)
+            count += len(batch)
+        return np.array([count, check.number], dtype=np.int64)
 
 
 def whole(part: SourcePart) -> Integers:

@@ -212,12 +212,12 @@ class SetSelector:
         Parameters
         ----------
         people
-            An array of rows, a Polars or pandas frame, a list of records, an iterator of records
-            (read once), or one callable per person; the path of a Parquet or CSV file;
-            `Partitions`; or a list of frames and `Path`s, one per partition. Arrays in a list are
-            records; `Partitions.of` makes them partitions. All partitions are read before the
-            budget is spent. Give the path of a file rather than a frame of pandas, where one odd
-            cell decides how the whole column is read.
+            An array of rows, a Polars or pandas frame, an Arrow stream, a list of records, an
+            iterator of records or of frames (read once), or one callable per person; the path of a
+            Parquet or CSV file; `Partitions`; or a list of frames and `Path`s, one per partition.
+            Arrays in a list are records; `Partitions.of` makes them partitions. All partitions are
+            read before the budget is spent. Give the path of a file rather than a frame of pandas,
+            where one odd cell decides how the whole column is read.
         columns
             The columns of frames and files that make up a record, in order; by default those named
             like the `labels`, or else all.

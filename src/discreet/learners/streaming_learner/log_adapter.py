@@ -22,11 +22,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet import require
-from discreet.engine.tickets import Tickets
+from discreet.arrays import Mask
 from discreet.errors import ConfigError
 from discreet.learners.log_adapter import LogAdapter, Table, list_of_columns, present
+from discreet.learners.streaming_learner.mode import are_many
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import Samples
+from discreet.records.array_table import ArrayTable, one_per_person
+from discreet.records.columns import unread_numbers
 
 RULES = ("bounds", "categories", "dates", "fill", "other")
 """Keys about the columns of the log, besides their names."""
@@ -71,7 +74,32 @@ class StreamingLearnerLogAdapter(LogAdapter):
     def columns(self, header: Sequence[str]) -> list[str]:
         return present(header, [*self.log["features"], self.log["target"]])
 
-    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Samples:
+    def answer_columns(self, header: Sequence[str]) -> list[str]:
+        rules = self.settings.columns
+        if rules is None:
+            raise ConfigError(
+                "a table needs columns=Columns(features, target), or give features and targets"
+            )
+        return present(header, rules.read)
+
+    @property
+    def answer_names(self) -> list[str]:
+        rules = self.settings.columns
+        if rules is not None:
+            return rules.read
+        return [*(f"feature {place}" for place in range(self.settings.features)), "target"]
+
+    def cells(self, answers: Any) -> Table:
+        """Return a pair (features, targets), or a list with one pair or dictionary per sample."""
+        if isinstance(answers, tuple) and len(answers) == 2 and are_many(*answers):
+            return ArrayTable.of_matrix(*answers, self.answer_names)
+        return ArrayTable.of_people(one_per_person(answers), self.answer_names)
+
+    def unreadable(self, rows: Table, columns: Sequence[str]) -> dict[str, Mask]:
+        rules = self.settings.columns
+        return unread_numbers(rows, columns) if rules is None else rules.unreadable(rows)
+
+    def answers(self, rows: Table, columns: Sequence[str]) -> Samples:
         rules = self.settings.columns
         if rules is not None:
             return rules.samples(rows, shifts=self.settings.shifts)

@@ -29,7 +29,7 @@ from discreet.optim.domains import Box
 from discreet.records.array_table import ArrayTable
 from discreet.records.columns import InUnits
 from discreet.records.kinds import is_table
-from discreet.records.samples import TableReader
+from discreet.records.samples import TableReader, cells_in
 
 ON_BOUNDARY = 0.98
 """Released averages of points on the boundary reach this share of the way to it."""
@@ -91,9 +91,7 @@ class GradientMode(Problem):
         """
         if isinstance(feedback, Samples):
             return feedback
-        if is_table(feedback):
-            return self.table_reader(feedback).whole()
-        if isinstance(feedback, tuple) and len(feedback) == 2 and _are_many(*feedback):
+        if isinstance(feedback, tuple) and len(feedback) == 2 and are_many(*feedback):
             return self.streamed(*feedback)
         try:
             pairs = list(feedback)
@@ -111,6 +109,8 @@ class GradientMode(Problem):
         A share that is negative or not a number counts as 0.
         """
         if self.settings.columns is not None:
+            if is_table(features):
+                features = cells_in(features, self.settings.columns.features)
             samples = self._in_columns(ArrayTable.of_matrix(features, targets, self._names))
         elif _is_numeric(features):
             samples = Samples(features, targets if _is_numeric(targets) else each_number(targets))
@@ -329,7 +329,7 @@ def _one_per_round(part: Any) -> list[object]:
     return list(part)
 
 
-def _are_many(features: object, targets: Any) -> bool:
+def are_many(features: object, targets: Any) -> bool:
     """Whether these are a matrix and one target per row, rather than the feedback of two people."""
     shape: tuple[int, ...] = getattr(features, "shape", ())
     is_list = isinstance(targets, list | np.ndarray) or hasattr(targets, "to_numpy")
