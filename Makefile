@@ -46,6 +46,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/returning.py
 	$(BIN)/python benchmarks/ways.py
 	$(BIN)/python benchmarks/mended.py
+	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/readability.py
 	$(BIN)/python benchmarks/results_page.py
 

@@ -29,11 +29,11 @@ import numpy as np
 import polars
 from rich.console import Console
 
-import report
 from discreet import Columns, Privacy, StreamingLearner
 from discreet.domains import LpBall
 from discreet.losses import SquaredLoss
 from discreet.records.files import open_table
+from report import write
 
 FEATURES = 20
 ROWS = 1_000_000
@@ -76,7 +76,7 @@ def main() -> None:
             **memory(rows, Path(folder)),
             **diamonds(seeds, Path(folder)),
         }
-    report.write(figures)
+    write(figures)
 
 
 # --- alike ----------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def table(rows: int) -> ArrayTable:
 def test_no_row_is_longer_than_the_bound_that_follows_from_the_columns(dual: float) -> None:
     rows = COLUMNS.encoded(table(200))
     longest = np.linalg.norm(rows, ord=dual, axis=1).max()
-    assert longest == pytest.approx(COLUMNS.length(dual))
+    assert longest == pytest.approx(COLUMNS.box.length(dual))
 
 
 def test_coefficients_of_categories_are_differences_in_the_units_of_the_target() -> None:
@@ -39,7 +39,29 @@ def test_coefficients_of_categories_are_differences_in_the_units_of_the_target()
     rows = COLUMNS.encoded(ArrayTable({"age": np.array([18.0, 100.0]), "size": np.array([5.0] * 2),
                                        "region": np.array(["west", "north"]),
                                        "plan": np.array(["a", "b"])}))  # fmt: skip
-    units = COLUMNS.in_units(scaled, np.array(7.0), shifts=True)
+    units = COLUMNS.box.in_units(scaled, np.array(507.0))
     first = units.coefficients @ [18, 0, 0, 1, 5, 1, 0] + units.intercept
     second = units.coefficients @ [100, 1, 0, 0, 5, 0, 1] + units.intercept
     np.testing.assert_allclose([first, second], rows @ scaled + 7.0 + 500.0)
+
+
+def test_categories_of_a_column_have_mean_0_and_predictions_stay() -> None:
+    generator = np.random.default_rng(1)
+    scaled = generator.normal(size=(2, 7))  # one row per class
+    units = COLUMNS.box.in_units(scaled, np.array([1.0, 2.0]))
+    np.testing.assert_allclose(units.coefficients[:, 1:4].sum(axis=1), 0, atol=1e-12)
+    np.testing.assert_allclose(units.coefficients[:, 5:].sum(axis=1), 0, atol=1e-12)
+    rows = COLUMNS.encoded(table(50))
+    found = COLUMNS.box.decoded(rows) @ units.coefficients.T + units.intercept
+    np.testing.assert_allclose(found, rows @ scaled.T + [1.0, 2.0])
+
+
+def test_errors_bound_those_of_differences_however_coefficients_go_together() -> None:
+    errors = np.array([0.5, 1.0, 2.0, 3.0, 0.25, 1.0, 0.5])
+    bounds = COLUMNS.box.errors_in_units(errors, np.array(0.1))
+    generator = np.random.default_rng(2)
+    for _ in range(200):
+        signs = generator.choice([-1.0, 1.0], size=8)
+        moved = COLUMNS.box.in_units(signs[:7] * errors, np.array(signs[7] * 0.1))
+        assert (np.abs(moved.coefficients) <= bounds.coefficients + 1e-12).all()
+        assert abs(moved.intercept) <= bounds.intercept + 1e-12

@@ -97,6 +97,7 @@ def test_a_log_teaches_the_same_in_every_layout(
     declared: str, slates: polars.DataFrame, tmp_path: Path
 ) -> None:
     report = run(tmp_path, SHOP + declared, slates, "rows")
+    report.pop("notices", None)  # only a log without a layout knows its length in advance
     assert run(tmp_path, SHOP + declared + POSITIONS, as_positions(slates), "places") == report
     assert run(tmp_path, SHOP + declared + EVENTS, as_events(slates), "events") == report
     assert decisions(tmp_path, "places") == decisions(tmp_path, "events")

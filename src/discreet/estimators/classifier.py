@@ -176,7 +176,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         """Return the middle of the ranges, as one row."""
         columns = self._rules
         if columns is not None:
-            return columns.centre[None, :]
+            return columns.box.centre[None, :]
         low, high = self._ranges(self.n_features_in_)
         return ((low + high) / 2)[None, :]
 

@@ -309,7 +309,7 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         _refuse_weights(weights)
         samples = samples_of(columns, X, y)
         is_read = np.isfinite(samples.features).all(axis=1) & np.isfinite(samples.targets)
-        rows = columns.decoded(samples.features[is_read])
+        rows = columns.box.decoded(samples.features[is_read])
         return self._margins_of(rows), samples.targets[is_read]
 
     def _shared_fits(self) -> Fits:

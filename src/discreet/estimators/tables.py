@@ -11,7 +11,8 @@ from discreet.errors import ConfigError
 from discreet.feedback import as_separate_entries
 from discreet.losses import Samples
 from discreet.records.array_table import ArrayTable
-from discreet.records.columns import Cells, Columns
+from discreet.records.cells import Cells
+from discreet.records.columns import Columns
 from discreet.records.samples import opened
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def features_of(columns: Columns, X: object) -> Floats:
         parts = [columns.encoded(rows) for rows in opened(X).batches(columns.features)]
     rows = np.vstack([np.empty((0, len(columns.names))), *parts])
     rows[~np.isfinite(rows).all(axis=1)] = np.nan
-    return columns.decoded(rows)
+    return columns.box.decoded(rows)
 
 
 def _target(name: str, y: ArrayLike, rows: int) -> "polars.Series":

@@ -28,7 +28,7 @@ from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError
 from discreet.learners.registry import HOMES
 from discreet.records.array_table import ArrayTable
-from discreet.records.columns import Cells, unread_numbers
+from discreet.records.cells import Cells, unread_numbers
 from discreet.records.log_cells import UNIFORM, names_in
 
 OF_A_RUN = ("learner", "person", "rename", "layout")

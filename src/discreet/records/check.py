@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import Mask
 from discreet.progress import Report
-from discreet.records.columns import Cells
+from discreet.records.cells import Cells
 
 Rows = TypeVar("Rows", bound=Cells)
 NOT_PRIVATE = (

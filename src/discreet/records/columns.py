@@ -1,84 +1,30 @@
-"""Columns of a table as numbers in a unit box, and released coefficients back in their units.
+"""How a regression or a classification reads the columns of a table.
 
-    number      (2v − low − high) / (high − low), clipped to [−1, 1], for a column with bounds
+    number      as it is; with bounds, scaled to the unit box (unit_box.py) and clipped
     date        a number of days or years, which then has bounds
-    category    one column of 0 and √½ per category of a public list
+    category    one column of 0 and 1 per category of a public list
     target      less the middle of its bounds, for losses that an intercept can shift
 
 All rules are public settings: none is found in the data. A cell that cannot be read blanks its row,
 which then adds nothing; an empty cell is filled if the settings say by what.
-
-Different categories are at distance 1, half the distance of a column's bounds: numbers seldom fill
-their bounds, and categories of length 1 would take most of a row's norm.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isfinite, sqrt
-from typing import NamedTuple, Protocol
+from math import isfinite
 
 import numpy as np
 
 from discreet import require
-from discreet.arrays import BLOCK, Floats, Mask, stacked
+from discreet.arrays import Floats, Mask, stacked
 from discreet.engine.codec import check_fields
 from discreet.errors import ConfigError
 from discreet.losses import Samples
+from discreet.records.cells import NO_NUMBER, Cells, by_emptiness
 from discreet.records.dates import DateRule
 from discreet.records.log_cells import item_text
-
-CATEGORY = sqrt(0.5)
-"""The value of a category's scaled feature in a row of that category; it is 0 in others."""
-
-
-class Cells(Protocol):
-    """Some rows of a table, column by column."""
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of all columns, in order."""
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-
-    def numbers(self, names: Sequence[str]) -> Floats:
-        """Return a matrix with these columns; NaN for a cell that is not a number."""
-
-    def values(self, name: str) -> list[object]:
-        """Return a column unchanged; None for a missing cell."""
-
-    def days(self, name: str, rule: DateRule) -> Floats:
-        """Return a column of dates as numbers."""
-
-    def is_missing(self, name: str) -> Mask:
-        """Return which cells of a column are empty."""
-
-
-NO_NUMBER = "no number"
-"""Rule of checks for cells where a number is expected."""
-
-
-def unread_numbers(rows: Cells, names: Sequence[str]) -> dict[str, Mask]:
-    """Return which cells of these columns are no finite numbers, by the name of the rule."""
-    found: dict[str, Mask] = {}
-    for name in names:
-        unread = ~np.isfinite(rows.numbers([name])[:, 0])
-        found |= by_emptiness(rows, name, unread, NO_NUMBER)
-    return found
-
-
-def by_emptiness(rows: Cells, name: str, unread: Mask, rule: str) -> dict[str, Mask]:
-    """Return the unread cells of a column under two rules: those that are empty, and the others."""
-    empty = unread & rows.is_missing(name) if unread.any() else unread
-    return {f"{name}: empty": empty, f"{name}: {rule}": unread & ~empty}
-
-
-class InUnits(NamedTuple):
-    """Coefficients and intercept in the units of the table; one row per class if there are many."""
-
-    coefficients: Floats
-    intercept: Floats
+from discreet.records.unit_box import UnitBox
 
 
 @dataclass(frozen=True)
@@ -215,14 +161,19 @@ class Columns:
                 names.append(name)
         return names
 
-    def length(self, dual: float) -> float:
-        """Return the largest l_q norm of a scaled row: each column of the table has a largest size.
+    @cached_property
+    def box(self) -> UnitBox:
+        """How the features lie in the unit box."""
+        return UnitBox(
+            [
+                len(self.categories[name]) if name in self.categories else self._bounds_of(name)
+                for name in self.features
+            ]
+        )
 
-        >>> Columns(["a"], "b", {"a": (0, 1), "b": (0, 1)}).length(2.0)
-        1.0
-        """
-        sizes = [CATEGORY if name in self.categories else 1.0 for name in self.features]
-        return max(sizes) if dual == inf else float(sum(size**dual for size in sizes)) ** (1 / dual)
+    def _bounds_of(self, name: str) -> tuple[float, float]:
+        """Return the bounds of a column; without any, those that change nothing."""
+        return self.bounds.get(name, (-1.0, 1.0))
 
     @property
     def classes(self) -> int | None:
@@ -258,7 +209,7 @@ class Columns:
         if len(plain) < len(self.features):
             numbers = self._with_rules(rows, dict(zip(plain, numbers.T, strict=True)))
         if self.is_scaled:
-            self._scale(numbers)
+            self.box.scale(numbers)
         return numbers
 
     def unreadable(self, rows: Cells) -> dict[str, Mask]:
@@ -301,17 +252,6 @@ class Columns:
                 columns.append(self._numbers(rows, name))
         return stacked(columns, len(rows))
 
-    def _scale(self, numbers: Floats) -> None:
-        """Scale features to the unit box, in place; infinite numbers become NaN."""
-        with np.errstate(all="ignore"):  # a warning would reveal a person's data
-            for first in range(0, len(numbers), BLOCK):
-                block = numbers[first : first + BLOCK]
-                blank = block - block  # 0 for finite numbers, NaN for others
-                block *= self._slopes
-                block += self._offsets
-                np.clip(block, -1.0, 1.0, out=block)
-                block += blank
-
     def _numbers(self, rows: Cells, name: str) -> Floats:
         """Return a column of numbers or dates, with empty cells filled."""
         is_date = name in self.dates
@@ -339,56 +279,6 @@ class Columns:
 
     def _date(self, name: str) -> DateRule:
         return DateRule.of(name, self.dates[name])
-
-    # --- released values, in the table's units ----------------------------------------------------
-
-    @cached_property
-    def _slopes(self) -> Floats:
-        """The change of each scaled feature per unit of its column."""
-        return np.array([2 / (high - low) for low, high in self._ranges])
-
-    @cached_property
-    def _offsets(self) -> Floats:
-        """The value of each scaled feature where its column is 0."""
-        return np.array([-(low + high) / (high - low) for low, high in self._ranges])
-
-    @property
-    def _ranges(self) -> list[tuple[float, float]]:
-        """The values of each column at which its scaled feature is −1 and 1."""
-        ranges: list[tuple[float, float]] = []
-        for name in self.features:
-            if name in self.categories:
-                ranges += [(-1 / CATEGORY, 1 / CATEGORY)] * len(self.categories[name])
-            else:
-                ranges.append(self.bounds.get(name, (-1.0, 1.0)))
-        return ranges
-
-    def in_units(self, coefficients: Floats, intercept: Floats, *, shifts: bool) -> InUnits:
-        """Return released coefficients and intercept in the units of the table."""
-        shifted = intercept + coefficients @ self._offsets
-        return InUnits(coefficients * self._slopes, shifted + (self.middle if shifts else 0.0))
-
-    def decoded(self, features: Floats) -> Floats:
-        """Return scaled features in the units of the table: clipped numbers, and 0 or 1."""
-        return (features - self._offsets) / self._slopes
-
-    @property
-    def centre(self) -> Floats:
-        """The middle of all bounds, and equal shares of the categories, in units of the table."""
-        shares = [
-            CATEGORY / len(self.categories[name]) if name in self.categories else 0.0
-            for name in self.features
-            for _ in self.categories.get(name, (name,))
-        ]
-        return self.decoded(np.array(shares))
-
-    def errors_in_units(self, errors: Floats, of_intercept: Floats) -> InUnits:
-        """Return standard errors in the units of the table.
-
-        The error of the intercept is an upper bound: the errors of all terms add up.
-        """
-        at_zero = of_intercept + errors @ np.abs(self._offsets)
-        return InUnits(errors * self._slopes, at_zero)
 
 
 def _finite(values: Floats) -> Floats:

@@ -37,7 +37,7 @@ def completed(given: dict[str, Any]) -> dict[str, Any]:
 
 def bound_of_features(columns: Columns, domain: LpBall | Box | Simplex) -> float:
     """Return the largest norm of a row in the unit box, in the norm dual to the domain's."""
-    return columns.length(domain.dual)
+    return columns.box.length(domain.dual)
 
 
 def _with(domain: Any, defaults: dict[str, Any]) -> Any:

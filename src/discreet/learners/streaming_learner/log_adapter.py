@@ -29,7 +29,7 @@ from discreet.learners.streaming_learner.mode import are_many
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import Samples
 from discreet.records.array_table import ArrayTable, one_per_person
-from discreet.records.columns import unread_numbers
+from discreet.records.cells import unread_numbers
 
 RULES = ("bounds", "categories", "dates", "fill", "other")
 """Keys about the columns of the log, besides their names."""

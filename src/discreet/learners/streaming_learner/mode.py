@@ -27,9 +27,9 @@ from discreet.learners.streams import ALIKE
 from discreet.losses import Samples
 from discreet.optim.domains import Box
 from discreet.records.array_table import ArrayTable
-from discreet.records.columns import InUnits
 from discreet.records.kinds import is_table
 from discreet.records.samples import TableReader, cells_in
+from discreet.records.unit_box import InUnits
 
 ON_BOUNDARY = 0.98
 """Released averages of points on the boundary reach this share of the way to it."""
@@ -237,8 +237,8 @@ class CoefficientsView(View[Public], Generic[Public]):
         columns = self.settings.columns
         if columns is None or not columns.is_scaled:
             return rows
-        shifts = self.settings.shifts
-        return _joined(columns.in_units(rows[..., :-1], rows[..., -1], shifts=shifts))
+        middle = columns.middle if self.settings.shifts else 0.0
+        return _joined(columns.box.in_units(rows[..., :-1], rows[..., -1] + middle))
 
     @property
     def standard_errors(self) -> Floats:
@@ -247,7 +247,7 @@ class CoefficientsView(View[Public], Generic[Public]):
         columns = self.settings.columns
         if columns is None or not columns.is_scaled:
             return rows
-        return _joined(columns.errors_in_units(rows[..., :-1], rows[..., -1]))
+        return _joined(columns.box.errors_in_units(rows[..., :-1], rows[..., -1]))
 
     def _errors(self) -> Floats:
         """Return the standard errors of `public.coefficients`, computed from public values only."""
