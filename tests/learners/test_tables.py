@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -247,6 +248,21 @@ def test_one_persons_odd_name_in_a_batch_of_a_table_refuses_nobody() -> None:
     learner.replay(iter([frame[:2].with_columns(names[:2]), frame[2:].with_columns(names[2:])]),
                    persons="who")  # fmt: skip
     assert learner.clock == 3
+
+
+def test_one_persons_odd_name_refuses_no_context_either() -> None:
+    learner = bandit(KEYED)
+    odd = polars.Series("who", [[3]], dtype=polars.Object)
+    frame = polars.DataFrame({"age": [0.5], "pay": [0.5]}).with_columns(odd)
+    assert len(learner.open_many(frame, persons="who")) == 1
+
+
+def test_a_typed_column_that_cannot_name_people_is_refused_by_its_schema() -> None:
+    frame = polars.DataFrame({name: [0.5] for name in ITEMS} | {"who": [date(2020, 1, 1)]})
+    learner = hedge(KEYED)
+    with pytest.raises(ConfigError, match="column who must name people by texts or whole numbers"):
+        learner.replay(frame, persons="who")
+    assert learner.clock == 0
 
 
 @pytest.mark.parametrize("kind", ["polars", "duckdb", "iterator"])

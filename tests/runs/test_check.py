@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 from typer.testing import CliRunner
 
-from discreet import ConfigError, ContextualBandit, Hedge, RunningSum, SetMaximizer
+from discreet import ConfigError, ContextualBandit, Hedge, RunningSum, SetMaximizer, SetSelector
 from discreet.cli import app
+from discreet.domains import UniformMatroid
+from discreet.functions import ClickModel
 from discreet.records.array_table import ArrayTable
 from discreet.records.check import NOT_PRIVATE
 from discreet.records.columns import Columns
@@ -211,6 +213,15 @@ def test_a_check_in_python_reads_the_columns_that_a_table_has() -> None:
         "slate: an item that is not in the catalogue": 1,
         "p: no probability": 1,
     }
+
+
+def test_records_of_a_selection_are_checked_and_nothing_is_spent() -> None:
+    selector = SetSelector(UniformMatroid(2, rank=1), PRIVACY, function=ClickModel, seed=1)
+    frame = polars.DataFrame({"a": ["0.5", "x", None], "b": [0.5, 0.5, None], "c": [1, 1, None]})
+    found = selector.check(frame, columns=["a", "b"])
+    assert found.by_rule == {"row: all cells are empty": 1, "a: no number": 1}
+    assert selector.check([[0.5, 0.5], [0.5, "x"]]).by_rule == {"1: no number": 1}
+    assert selector.fit(np.ones((20, 2))).people == 20
 
 
 def test_a_check_leaves_the_learner_its_ledger_and_its_files_untouched(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from discreet import require
 from discreet.arrays import Mask
 from discreet.budget.guarantee import Guarantee
 from discreet.engine.engine import DoorMaker
-from discreet.engine.people import Name, each_name, name_of, names_of
+from discreet.engine.people import Name, name_of, names_of
 from discreet.engine.problem import Problem
 from discreet.engine.readings import Report, Scores
 from discreet.engine.request import Request
@@ -272,11 +272,7 @@ class Learner(Durable):
     def _of_table(self, reader: "LogReader", rows: "LogTable") -> "_Answers":
         """Return the answers of some rows of a table."""
         answers = self._engine.problem.rows(reader.adapter.answers(rows, reader.columns))
-        people = reader.people(rows)
-        if people is None:
-            return _Answers(answers, names_of(None, len(rows), keyed=self._keyed))
-        # Never refused: the people of one batch must not decide whether others are read.
-        return _Answers(answers, each_name(people, keyed=self._keyed))
+        return _Answers(answers, names_of(reader.people(rows), len(rows), keyed=self._keyed))
 
     def check(self, rows: object, *, persons: object = None) -> "Check":
         """Return how many rows cannot be read, and by which rule; it opens and spends nothing.

@@ -6,13 +6,15 @@ counts of unreadable rows only: no values, no extremes, no categories that it fo
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from discreet.arrays import Mask
-from discreet.progress import Report
 from discreet.records.cells import Cells
+
+if TYPE_CHECKING:
+    from discreet.progress import Report
 
 Rows = TypeVar("Rows", bound=Cells)
 NOT_PRIVATE = (
@@ -55,7 +57,7 @@ def checked(
     unreadable: Callable[[Rows], dict[str, Mask]],
     blank_row: str,
     notices: Iterable[str] = (),
-    report: Report = lambda count: None,
+    report: "Report" = lambda count: None,
 ) -> Check:
     """Return the check of a table that comes in batches.
 

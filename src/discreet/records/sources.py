@@ -77,6 +77,11 @@ class Source(ABC):
         for name, kind in self._typed(names).items():
             refuse_no_numbers(name, kind)
 
+    def check_people(self, name: str) -> None:
+        """Raise `ConfigError` if a typed schema says that a column cannot name people."""
+        for kind in self._typed([name]).values():
+            refuse_no_numbers(name, kind, "name people by texts or whole numbers")
+
     def texts_among(self, names: Sequence[str]) -> list[str]:
         """Return which of these columns a typed schema calls texts."""
         return [name for name, kind in self._typed(names).items() if kind in TEXTS]

@@ -18,12 +18,12 @@ TEXTS = (polars.String, polars.Categorical, polars.Enum, polars.Binary)
 """Types of columns whose cells may spell numbers."""
 
 
-def refuse_no_numbers(name: str, kind: polars.DataType) -> None:
-    """Raise `ConfigError` if no cell of a column of this type can be a number."""
+def refuse_no_numbers(name: str, kind: polars.DataType, purpose: str = "hold numbers") -> None:
+    """Raise `ConfigError` if no cell of a column of this type can be a number or a text."""
     if not (kind.is_numeric() or kind in (*TEXTS, polars.Boolean, polars.Null, polars.Object)):
         # The base type only: the names of fields and categories may be people's data.
         holds = kind.base_type().__name__
-        raise ConfigError(f"the log's column {name} must hold numbers, got {holds}")
+        raise ConfigError(f"the log's column {name} must {purpose}, got {holds}")
 
 
 class LogTable:

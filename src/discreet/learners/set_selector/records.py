@@ -17,7 +17,10 @@ from discreet.errors import ConfigError
 from discreet.feedback import as_rows
 from discreet.functions.sets import SetFunctions
 from discreet.learners.labels import Label
-from discreet.learners.log_adapter import row_columns
+from discreet.learners.log_adapter import names_of_row, row_columns
+from discreet.records.array_table import ArrayTable
+from discreet.records.check import Check, checked, checked_rows
+from discreet.records.columns import unread_numbers
 from discreet.records.kinds import is_table
 from discreet.records.samples import opened
 from discreet.release.aggregators import HeldRows
@@ -91,6 +94,16 @@ class RecordReader:
         if isinstance(records, np.ndarray) and records.ndim == 1 and self.width == 1:
             return records[:, None]
         return records
+
+    def check(self, records: Any) -> Check:
+        """Return how many records of a table, an array or a list cannot be read; NOT private."""
+        if isinstance(records, str | Path | Iterator) or is_table(records):
+            source = opened(records)
+            names = self._chosen(source.columns)
+            batches = source.batches([*source.columns] or names)
+            return checked(batches, lambda rows: unread_numbers(rows, names), source.blank_row)
+        cells = ArrayTable.of_rows(records, names_of_row(self.width, self.labels))
+        return checked_rows(cells, unread_numbers(cells, cells.columns))
 
     def _chosen(self, header: list[str]) -> list[str]:
         """Return the columns of a record: `columns`, else those of the labels, else all."""

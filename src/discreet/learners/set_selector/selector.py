@@ -31,12 +31,14 @@ from discreet.learners.set_selector.histogram import Histogram
 from discreet.learners.set_selector.mode import Public, SelectorMode
 from discreet.learners.set_selector.partitions import (
     PartitionedPeople,
+    Partitions,
     callables_of,
     partitioned_people,
 )
 from discreet.learners.set_selector.records import RecordReader
 from discreet.learners.set_selector.sampled import Sampled
 from discreet.learners.set_selector.settings import SetSelectorSettings
+from discreet.records.check import Check
 from discreet.release.aggregators.partitions import Runner
 from discreet.release.randomness import this_process
 
@@ -248,6 +250,28 @@ class SetSelector:
             if chosen is None:
                 self._once.release()
 
+    def check(self, people: object, *, columns: Sequence[str] | None = None) -> Check:
+        """Return how many records cannot be read, and by which rule; it spends nothing.
+
+        The result is NOT private: see `Learner.check`.
+
+        Parameters
+        ----------
+        people
+            As for `fit`: an array, a list of records, or one table or path.
+        columns
+            As for `fit`.
+        """
+        if self.settings.family is None or isinstance(people, Partitions):
+            raise ConfigError("check takes records: an array, a list, a table or a path")
+        return self._record_reader(columns).check(people)
+
+    def _record_reader(self, columns: Sequence[str] | None) -> RecordReader:
+        settings = self.settings
+        names = None if columns is None else tuple(require.listed("columns", columns))
+        assert settings.family is not None
+        return RecordReader(settings.family, settings.domain.items, settings.labels, names)
+
     def _committed(self) -> Chosen | None:
         """Return the choice that was drawn before and could not be committed; None without one."""
         if self._begun is None:
@@ -291,8 +315,7 @@ class SetSelector:
         settings = self.settings
         if settings.family is None:
             return callables_of(people)
-        names = None if columns is None else tuple(require.listed("columns", columns))
-        reader = RecordReader(settings.family, settings.domain.items, settings.labels, names)
+        reader = self._record_reader(columns)
         is_local = self._engine is None
         return partitioned_people(
             people, reader, run, is_local=is_local, has_cells=settings.has_cells
