@@ -19,8 +19,8 @@ from discreet.functions.sets import SetFunctions
 from discreet.learners.labels import Label
 from discreet.learners.log_adapter import names_of_row, row_columns
 from discreet.records.array_table import ArrayTable
+from discreet.records.cells import unread_numbers
 from discreet.records.check import Check, checked, checked_rows
-from discreet.records.columns import unread_numbers
 from discreet.records.kinds import is_table
 from discreet.records.samples import opened
 from discreet.release.aggregators import HeldRows
