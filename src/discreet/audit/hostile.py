@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.audit.hostile_tables import extreme_cells, hostile_cells, mutated_cells
 
 Function = Callable[[Integers], float]
 """A person's value of a set of items."""
@@ -38,6 +39,8 @@ def hostile(feedback: object, decision: object, generator: np.random.Generator) 
     """
     if generator.random() < 0.05:
         return STRANGE[int(generator.integers(len(STRANGE)))]
+    if isinstance(feedback, dict):
+        return hostile_cells(feedback, generator)
     if isinstance(feedback, tuple) and len(feedback) == 2:
         return hostile(feedback[0], decision, generator), hostile(feedback[1], decision, generator)
     if feedback is None or isinstance(feedback, int):
@@ -58,6 +61,8 @@ def hostile(feedback: object, decision: object, generator: np.random.Generator) 
 
 def extremes(feedback: object, decision: object, generator: np.random.Generator) -> list[object]:
     """Return feedback at the corners of the range between which ordinary feedback lies."""
+    if isinstance(feedback, dict):
+        return extreme_cells(feedback, generator)
     if isinstance(feedback, tuple) and len(feedback) == 2:
         rows, targets = (extremes(part, decision, generator) for part in feedback)
         pairs = [(row, target) for row in rows for target in targets]
@@ -105,6 +110,8 @@ def _corners(size: int, generator: np.random.Generator) -> list[Floats]:
 
 def mutated(feedback: object, generator: np.random.Generator) -> object:
     """Return feedback with a small change: see `mutated_row`."""
+    if isinstance(feedback, dict):
+        return mutated_cells(feedback, generator)
     if isinstance(feedback, tuple) and len(feedback) == 2:
         first, second = feedback
         return mutated(first, generator), second
@@ -149,6 +156,8 @@ def _corner_functions(ordinary: object, generator: np.random.Generator) -> list[
 
 def opposite(feedback: object) -> object:
     """Return feedback that pulls the other way; None where there is none."""
+    if isinstance(feedback, dict):
+        return {name: -cell if isinstance(cell, float) else cell for name, cell in feedback.items()}
     if isinstance(feedback, tuple) and len(feedback) == 2:
         return feedback[0], opposite(feedback[1])
     if isinstance(feedback, np.ndarray | float):

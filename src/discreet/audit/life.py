@@ -212,8 +212,9 @@ class Life:
         """Hand in answers; return the flags of those people who answer in both streams."""
         if not waiting.rounds:
             return []
-        # Tuples too: one person's feedback must not decide how the container is read.
-        container = tuple if self.pair.seeds.public % 2 else list
+        # Tuples and tables too: one person must not decide how the container is read.
+        containers = self.case.containers
+        container = containers[self.pair.seeds.public % len(containers)]
         flags = self.learner.close_many(waiting.tickets, container(waiting.feedback))
         # People know whether they answered; the flags of others must not depend on it.
         return [

@@ -63,6 +63,8 @@ class Case:
         Returns a person's feedback to a decision, where it depends on the decision.
     keyed
         Whether every round names its person.
+    containers
+        Put the feedback of several people into what `close_many` takes; the audit uses all of them.
 
     Examples
     --------
@@ -88,6 +90,7 @@ class Case:
     log: LogOfCase | None = None
     answer: Callable[[object, object], object] | None = None
     keyed: bool = False
+    containers: tuple[Callable[[list[object]], object], ...] = (list, tuple)
 
     def answered(self, person: object, decision: object) -> object:
         """Return the feedback of a person to this decision."""

@@ -1,11 +1,14 @@
 """Cases of `StreamingLearner`: by mode, by domain, and by loss."""
 
+from importlib.util import find_spec
+
 import numpy as np
 
-from discreet import Privacy, StreamingLearner
+from discreet import Columns, Privacy, StreamingLearner
 from discreet.arrays import Floats
 from discreet.audit.cases.case import Case
 from discreet.audit.cases.parts import HORIZON, INFINITE, MARKER, NAN, Arguments, Budgets, maker
+from discreet.audit.hostile_tables import tables
 from discreet.domains import LpBall, Simplex
 from discreet.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
 
@@ -33,6 +36,7 @@ def cases(budgets: Budgets) -> list[Case]:
         _streaming("streaming, scaled, pure", pure, block=4, mode="whitened"),
         _streaming("streaming, passes", loose, mode="passes"),
         _streaming("streaming, passes, classes", usual, mode="passes", **classes),
+        *(_table_cases(usual, loose) if find_spec("polars") else ()),
     ]
 
 
@@ -85,4 +89,65 @@ def _streaming(name: str, privacy: Privacy, *, features: int = 3, **settings: ob
             ([MARKER] * features, "y"),
         ),
         broken=([NAN] * features, 0.3),
+    )
+
+
+TABLE = 12
+"""Number of people who may come in one table."""
+COLUMNS = Columns(
+    features=["size", "kind", "since", "weight"],
+    target="spent",
+    bounds={"size": (-1, 1), "since": (-1, 1), "weight": (-1, 1), "spent": (-1, 1)},
+    categories={"kind": ["a", "b"]},
+    dates={"since": "years since 2024-01-01"},
+    fill={"weight": 0.5},
+)
+
+
+def _table_cases(usual: Privacy, loose: Privacy) -> list[Case]:
+    """Return cases of people with cells; tables need Polars."""
+    return [
+        _columns("streaming, columns", usual, block=TABLE),
+        _columns("streaming, columns, passes", loose, mode="passes"),
+    ]
+
+
+def _columns(name: str, privacy: Privacy, **settings: object) -> Case:
+    """Return a case of people with cells, who come in lists and in tables of several kinds."""
+    merged: Arguments = {
+        "domain": LpBall,
+        "loss": SquaredLoss(),
+        "horizon": 2 * TABLE,
+        "privacy": privacy,
+        "columns": COLUMNS,
+        **settings,
+    }
+
+    def person(generator: np.random.Generator) -> dict[str, object]:
+        size, weight, spent = generator.uniform(-1, 1, size=3).tolist()
+        return {
+            "size": size,
+            "kind": str(generator.choice(["a", "b"])),
+            "since": f"2024-0{generator.integers(1, 10)}-01",
+            "weight": weight,
+            "spent": spent,
+        }
+
+    fine = {"size": 0.1, "kind": "a", "since": "2024-05-01", "weight": 0.1, "spent": MARKER}
+    return Case(
+        name,
+        maker(StreamingLearner, merged),
+        person,
+        refused=(
+            fine | {"size": "x"},
+            fine | {"kind": "c"},
+            fine | {"since": "soon"},
+            fine | {"spent": NAN, "size": MARKER},
+            [MARKER],
+            "abc",
+        ),
+        broken=fine | {"spent": NAN},
+        horizon=2 * TABLE,
+        at_once=TABLE,
+        containers=(list, tuple, *tables(COLUMNS.read)),
     )
