@@ -7,7 +7,19 @@
 
 from pathlib import Path
 
-from pages import arms, costs, display, frame, front, noise, printed, regression, sets_once, ways
+from pages import (
+    arms,
+    costs,
+    display,
+    frame,
+    front,
+    noise,
+    printed,
+    regression,
+    sets_once,
+    tables,
+    ways,
+)
 from pages.text import RESULTS, blocks, joined, load, prose
 
 PAGE = Path(__file__).resolve().parent / "RESULTS.md"
@@ -19,6 +31,7 @@ SECTIONS = (
     costs.minimize,
     regression.streaming,
     regression.real,
+    tables.tables,
     arms.contextual,
     sets_once.selection,
     noise.sampler,
