@@ -56,12 +56,8 @@ def test_categories_of_a_column_have_mean_0_and_predictions_stay() -> None:
     np.testing.assert_allclose(found, rows @ scaled.T + [1.0, 2.0])
 
 
-def test_errors_bound_those_of_differences_however_coefficients_go_together() -> None:
-    errors = np.array([0.5, 1.0, 2.0, 3.0, 0.25, 1.0, 0.5])
-    bounds = COLUMNS.box.errors_in_units(errors, np.array(0.1))
-    generator = np.random.default_rng(2)
-    for _ in range(200):
-        signs = generator.choice([-1.0, 1.0], size=8)
-        moved = COLUMNS.box.in_units(signs[:7] * errors, np.array(signs[7] * 0.1))
-        assert (np.abs(moved.coefficients) <= bounds.coefficients + 1e-12).all()
-        assert abs(moved.intercept) <= bounds.intercept + 1e-12
+def test_directions_are_the_map_to_the_units_of_the_table() -> None:
+    scaled = np.random.default_rng(3).normal(size=8)
+    units = COLUMNS.box.in_units(scaled[:-1], 1.5 * scaled[-1:][0])
+    found = COLUMNS.box.directions(1.5) @ scaled
+    np.testing.assert_allclose(found, [*units.coefficients, units.intercept])

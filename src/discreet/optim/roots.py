@@ -106,10 +106,24 @@ class Root:
         distances = np.abs(published - roots @ unmapped.T)
         return np.asarray(np.quantile(distances, 0.95, axis=0) / NORMAL_95)
 
-    def known_errors(self, published: Floats, unmapped: Floats, domain: Domain) -> Floats:
-        """Return standard errors; NaN where they exceed the domain, so that nothing was learned."""
+    def known_errors(
+        self,
+        published: Floats,
+        unmapped: Floats,
+        domain: Domain,
+        directions: Floats | None = None,
+    ) -> Floats:
+        """Return standard errors; NaN where they exceed the domain, so that nothing was learned.
+
+        With `directions`, they are those of linear functions of the coefficients, one per row.
+        """
+        lengths: float | Floats = 1.0
+        if directions is not None:
+            published = directions @ published
+            unmapped = directions @ unmapped
+            lengths = np.linalg.norm(directions, axis=1)
         errors = self.standard_errors(published, unmapped)
-        return np.where(errors < domain.diameter(2.0) / 2, errors, np.nan)
+        return np.where(errors < lengths * domain.diameter(2.0) / 2, errors, np.nan)
 
 
 def root_of_path(

@@ -101,20 +101,16 @@ class UnitBox:
             at_zero = at_zero + mean
         return InUnits(in_units, at_zero)
 
-    def errors_in_units(self, errors: Floats, of_intercept: Floats) -> InUnits:
-        """Return standard errors in the units of the table.
+    def directions(self, constant: float) -> Floats:
+        """Return `in_units` as a matrix, for coefficients that end with that of the constant.
 
-        Those of categories and of the intercept are upper bounds: the errors of all terms add up.
+        >>> UnitBox([(0.0, 4.0)]).directions(2.0)      # slope, and value at 0
+        array([[ 0.5,  0. ],
+               [-1. ,  2. ]])
         """
-        at_zero = of_intercept + errors @ np.abs(self._offsets)
-        in_units = errors * self._slopes
-        for group in self._categories:
-            own = in_units[..., group]
-            mean = own.mean(axis=-1)
-            # Of b_k − mean(b): b_k has the weight 1 − 1/m, every other category 1/m.
-            in_units[..., group] = own * (1 - 2 / own.shape[-1]) + mean[..., None]
-            at_zero = at_zero + mean
-        return InUnits(in_units, at_zero)
+        units = np.eye(len(self._ranges) + 1)
+        found = self.in_units(units[:, :-1], constant * units[:, -1])
+        return np.column_stack([found.coefficients, found.intercept]).T
 
     @cached_property
     def _slopes(self) -> Floats:

@@ -243,14 +243,17 @@ class CoefficientsView(View[Public], Generic[Public]):
     @property
     def standard_errors(self) -> Floats:
         """Standard errors of the coefficients in the user's units; NaN where they are not known."""
-        rows = self._in_units(self._errors())
+        errors = self._errors()
         columns = self.settings.columns
         if columns is None or not columns.is_scaled:
-            return rows
-        return _joined(columns.box.errors_in_units(rows[..., :-1], rows[..., -1]))
+            return self._in_units(errors)
+        return errors.reshape(self.settings.shape)
 
     def _errors(self) -> Floats:
-        """Return the standard errors of `public.coefficients`, computed from public values only."""
+        """Return standard errors, computed from public values only; NaN where they are not known.
+
+        They are those of `public.coefficients`, or of `settings.directions` of them.
+        """
         return np.full(self.public.coefficients.shape, np.nan)
 
     def _in_units(self, numbers: Floats) -> Floats:

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from math import ceil, inf, sqrt
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
 from discreet import require
+from discreet.arrays import Floats
 from discreet.engine.schedule import EqualBlocks
 from discreet.engine.settings import Settings
 from discreet.errors import ConfigError
@@ -201,6 +204,17 @@ class StreamingLearnerSettings(Settings):
     def shape(self) -> tuple[int, ...]:
         """The shape of the coefficients."""
         return (self.width,) if self.classes == 1 else (self.classes, self.width)
+
+    @property
+    def directions(self) -> Floats | None:
+        """A matrix that maps coefficients to the units of the columns; None without bounds.
+
+        Standard errors are those of its rows: the error of a difference is no sum of errors.
+        """
+        if self.columns is None or not self.columns.is_scaled:
+            return None
+        of_class = self.columns.box.directions(self.constant)
+        return np.asarray(np.kron(np.eye(self.classes), of_class), dtype=np.float64)
 
     @property
     def features(self) -> int:

@@ -103,7 +103,11 @@ class Descent:
         ridges = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
         coefficients = domain.project(scaling.T @ ridges.coefficients[0] * bound)
         root = self._root_of_moments(grams[0], sums[0], noise)
-        return Public(coefficients, root.known_errors(coefficients, scaling.T * bound, domain))
+        unmapped = scaling.T * bound
+        return Public(
+            coefficients,
+            root.known_errors(coefficients, unmapped, domain, self.settings.directions),
+        )
 
     def _root_of_moments(self, gram: Floats, moments: Floats, noise: float) -> Root:
         """Return the estimated root of the gradient, from noisy second moments and moments."""
@@ -135,7 +139,11 @@ class Descent:
             step = self._stepped(step.point, total[0], noise, transform)
         coefficients = begin + transform.T @ step.point
         root = self._root_of_step(whitening.root, step, clip)
-        return Public(coefficients, root.known_errors(coefficients - begin, transform.T, domain))
+        learned = coefficients - begin
+        return Public(
+            coefficients,
+            root.known_errors(learned, transform.T, domain, self.settings.directions),
+        )
 
     def _root_of_step(self, root: Root, step: NewtonStep, clip: Clip) -> Root:
         """Return the root of the gradient, from the last step and the slopes of `root`."""

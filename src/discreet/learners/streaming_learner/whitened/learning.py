@@ -172,4 +172,7 @@ class Learning(WhitenedPhase):
         if root is None or root.scatter * problem.usual_norm**2 > TUNED.most_clipped:
             return super()._errors()
         unmapped = np.array([moments.times(row, -0.5) for row in np.eye(problem.size)])
-        return root.known_errors(self.public.coefficients, unmapped, self.settings.domain)
+        settings = self.settings
+        return root.known_errors(
+            self.public.coefficients, unmapped, settings.domain, settings.directions
+        )
