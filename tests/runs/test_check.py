@@ -66,7 +66,7 @@ def checked(folder: Path, settings: str, log: str, name: str = "log.csv") -> Any
 def test_rows_are_counted_under_the_rule_that_they_break(tmp_path: Path) -> None:
     found = checked(tmp_path, DIAMONDS, STONES)
     assert found.by_rule == {
-        "line: cannot be split, or all cells are empty": 1,
+        "line: not UTF-8, cannot be split, or all cells are empty": 1,
         "carat: no number": 2,
         "cut: none of the listed categories": 2,
         "sold: no date": 1,
@@ -289,7 +289,7 @@ def tastes(count: int, **more: Any) -> polars.DataFrame:
         (
             SHOP,
             tastes(100),
-            "the log has 100 rows, and horizon is 600: budget for 500 rows stays unspent",
+            "the log has 100 rows, and horizon is 600: the plan has room for 500 more",
         ),
         (
             SHOP,

@@ -166,18 +166,27 @@ def regression_of_the_readme() -> str:
 def test_the_regression_of_the_readme_learns_and_a_narrow_domain_gives_notice(
     tmp_path: Path, generator: np.random.Generator
 ) -> None:
-    features = generator.uniform(-0.7, 0.7, size=(20_000, 2))
-    targets = 0.3 + features @ [0.5, -0.4] + generator.normal(0, 0.1, size=20_000)
-    log = polars.DataFrame({"age": features[:, 0], "income": features[:, 1], "spent": targets})
-    settings = "seed = 1\n" + regression_of_the_readme()
+    count = 20_000
+    age = generator.uniform(18, 100, count)
+    region = generator.choice(["north", "south", "west"], count)
+    days = generator.integers(0, 7000, count)
+    spent = 1000 + 20 * age + 500 * (region == "south") + 0.1 * days
+    spent += generator.normal(0, 300, count)
+    joined = np.datetime64("2005-01-01") + days.astype("timedelta64[D]")
+    log = polars.DataFrame({"age": age, "region": region, "joined": joined, "spent": spent})
+    settings = "seed = 1\n" + regression_of_the_readme().replace("100000", str(count))
     console = Console(record=True, width=200, file=io.StringIO())
     report = run(tmp_path / "wide", settings, log, console=console)
-    weights = [report["coefficients"][name] for name in ("age", "income")]
-    left = np.var(targets - features @ weights - report["intercept"]) / np.var(targets)
-    assert left < 0.2  # the noise of the targets alone leaves 0.11
+    weights = report["coefficients"]
+    learned = weights["age"] * age + weights["joined"] * days / 365.25 + report["intercept"]
+    learned += np.array([weights[f"region={name}"] for name in region])
+    assert np.var(spent - learned) < 0.3 * np.var(spent)  # the noise of targets alone leaves 0.19
+    assert weights["age"] == pytest.approx(20, abs=4 * report["standard_errors"]["age"])
+    assert report["standard_errors"].keys() == {*weights, "intercept"}
     assert "notices" not in report
     assert "visitor" not in console.export_text() + json.dumps(report)
-    narrow = settings.replace("radius = 3.0", "radius = 0.3")
+    ball = 'domain = { kind = "LpBall", radius = 300.0 }'
+    narrow = settings.replace('domain = "LpBall"', ball)
     report = run(tmp_path / "narrow", narrow, log, console=console)
     assert report["notices"] == [
         "the coefficients lie on the boundary of the domain: enlarge radius"

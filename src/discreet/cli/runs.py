@@ -20,7 +20,8 @@ def run(
     data: Annotated[
         Path,
         typer.Option(
-            help="Event log, CSV or Parquet: one row per person, in order of time, or rows of the "
+            help="Event log, a file, folder or glob (Parquet, Arrow, CSV, JSON lines): one row "
+            "per person, in order of time, or rows of the "
             "`layout` in the settings."
         ),
     ],
@@ -120,7 +121,7 @@ def evaluate(
     ],
     data: Annotated[
         Path,
-        typer.Option(help="Log, CSV or Parquet, with columns slate, and click or reward."),
+        typer.Option(help="Log, a file, folder or glob, with columns slate, and click or reward."),
     ],
     propensity: Annotated[
         str,

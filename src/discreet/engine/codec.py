@@ -187,8 +187,10 @@ def _words(wanted: object) -> str:
     }
     if wanted in known:
         return known[wanted]
-    if get_origin(wanted) is dict:
+    if get_origin(wanted) is Mapping:
         return "a table"
+    if get_origin(wanted) is Sequence:
+        return "a list"
     if get_origin(wanted) is tuple:
         parts = get_args(wanted)
         return "a list" if parts[1:] == (...,) else f"a list of {len(parts)}"

@@ -25,7 +25,7 @@ def table_of(columns: Columns, X: object, y: ArrayLike | None) -> "Source":
     """Return the source of a table, with `y` as its target if that is given."""
     if isinstance(X, np.ndarray) and y is None:
         raise ConfigError("an array needs y; without y, give a table that has the target")
-    source = opened(X)
+    source = opened(X, columns)
     if y is None:
         return source
     frame = source.whole(columns.features).frame
@@ -50,6 +50,7 @@ def samples_of(columns: Columns, X: object, y: ArrayLike | None) -> Samples:
     """Return all rows of a table or an array as samples; targets are not shifted."""
     rows: Cells
     if isinstance(X, np.ndarray) and y is not None:
+        columns.check_numeric(X)
         rows = ArrayTable.of_matrix(X, y, columns.read)
     else:
         rows = table_of(columns, X, y).whole(columns.read)
@@ -59,9 +60,10 @@ def samples_of(columns: Columns, X: object, y: ArrayLike | None) -> Samples:
 def features_of(columns: Columns, X: object) -> Floats:
     """Return the features of a table or an array in its units; NaN in a row that is blank."""
     if isinstance(X, np.ndarray):
+        columns.check_numeric(X)
         parts = [columns.encoded(ArrayTable.of_matrix(X, np.zeros(len(X)), columns.read))]
     else:
-        parts = [columns.encoded(rows) for rows in opened(X).batches(columns.features)]
+        parts = [columns.encoded(rows) for rows in opened(X, columns).batches(columns.features)]
     rows = np.vstack([np.empty((0, len(columns.names))), *parts])
     rows[~np.isfinite(rows).all(axis=1)] = np.nan
     return columns.box.decoded(rows)

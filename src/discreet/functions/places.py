@@ -111,6 +111,11 @@ class Nearby(_BestItem):
             raise ConfigError(f"the box must have low < high in every direction, got {self.box}")
         if not (np.isfinite(self.reach) and self.reach > 0):
             raise ConfigError(f"reach must be finite and greater than 0, got {self.reach}")
+        outside = np.maximum(self._low - self._sites, self._sites - self._low - self._size)
+        if (np.linalg.norm(np.maximum(outside, 0.0), axis=1) >= self.reach).all():
+            raise ConfigError(
+                "no site reaches the box: its pairs must be in the order of the coordinates"
+            )
 
     @cached_property
     def _sites(self) -> Floats:

@@ -1,6 +1,6 @@
 """Protocols of optional abilities of learners: commands test for these, never for a class."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from discreet.engine.labels import Label
@@ -22,6 +22,22 @@ class HasCatalogue(Protocol):
     @property
     def pending(self) -> list[Label]:
         """The items that may be shown from the next block on, but not yet."""
+
+
+class HasErrors(Protocol):
+    """Released coefficients with standard errors."""
+
+    def errors(self) -> Mapping[str, object]:
+        """Return the standard errors by name; None where they are unknown."""
+
+
+@runtime_checkable
+class Publishes(Protocol):
+    """A learner of coefficients."""
+
+    @property
+    def published(self) -> HasErrors:
+        """The newest released coefficients."""
 
 
 @runtime_checkable

@@ -265,7 +265,13 @@ class Learner(Durable):
             if found:
                 self._refuse_without_context()
                 reader = self._reader(rows, persons)
-                return self._of_table(reader, reader.whole(most))
+                whole = reader.whole(most)
+                if len(whole) > most:
+                    raise StateError(
+                        f"the table has more rows than the {most} rounds until the next release: "
+                        f"use replay, or observe_stream of a StreamingLearner"
+                    )
+                return self._of_table(reader, whole)
         answers = self._engine.problem.rows(rows)
         return _Answers(answers, names_of(persons, len(answers), keyed=self._keyed))
 

@@ -124,6 +124,11 @@ class LogReader:
             "nothing"
             for name in self.log.texts_among(self.adapter.numeric(self.columns))
         ]
+        if self.person is not None and not self.adapter.settings.keyed:
+            notices.append(
+                "person names people, but the guarantee is for one row of a person: set keyed = "
+                "true and contributions for all their rows"
+            )
         if takes_delta:
             notices.append(delta_notice(self.adapter.settings.delta, people))
         return [notice for notice in notices if notice]
@@ -156,7 +161,7 @@ def _length_notice(rows: int | None, horizon: int | None) -> str:
     both = f"the log has {rows:,} rows, and horizon is {horizon:,}: "
     if rows > horizon:
         return both + "the rest is not read"
-    return both + f"budget for {horizon - rows:,} rows stays unspent"
+    return both + f"the plan has room for {horizon - rows:,} more"
 
 
 # --- tables and checks of learners in Python ------------------------------------------------------

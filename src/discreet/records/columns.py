@@ -12,7 +12,7 @@ which then adds nothing; an empty cell is filled if the settings say by what.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class Columns:
     other
         The category that stands for all values that are not listed, per column. Without one, such
         a value blanks its row.
+    rename
+        Names of columns in the table, each with the name that is used here.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Columns:
     dates: Mapping[str, str] = field(default_factory=dict)
     fill: Mapping[str, float | str] = field(default_factory=dict)
     other: Mapping[str, str] = field(default_factory=dict)
+    rename: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -133,10 +136,21 @@ class Columns:
             is_known = isinstance(value, str) and isfinite(self._date(name).parsed([value])[0])
         else:
             is_known = isinstance(value, float) and isfinite(value)
+        kind = "one of its categories" if name in self.categories else "a number"
         if not is_known:
+            kind = "a text with a date" if name in self.dates else kind
+            raise ConfigError(f"fill of {name} must be {kind}, got {require.shown(value)}")
+        low, high = self.bounds.get(name, (-inf, inf))
+        if name not in self.categories and not low <= self._filled(name) <= high:
             raise ConfigError(
-                f"fill of {name} must be a value of that column, got {require.shown(value)}"
+                f"fill of {name} must lie within its bounds, {low:g} to {high:g}, got "
+                f"{require.shown(value)}"
             )
+
+    def _filled(self, name: str) -> float:
+        """Return the number that replaces an empty cell of a column of numbers or dates."""
+        value = self.fill[name]
+        return float(self._date(name).parsed([value])[0]) if name in self.dates else float(value)
 
     # --- what is read -----------------------------------------------------------------------------
 
@@ -144,6 +158,21 @@ class Columns:
     def read(self) -> list[str]:
         """The columns of the table that are read: features, then the target."""
         return [*self.features, self.target]
+
+    def check_numeric(self, matrix: object) -> None:
+        """Refuse a matrix of numbers if columns hold dates or texts: every row would be blank."""
+        if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "biuf":
+            return
+        texts = [
+            name
+            for name in self.features
+            if name in self.dates
+            or any(isinstance(category, str) for category in self.categories.get(name, ()))
+        ]
+        if texts:
+            raise ConfigError(
+                f"an array of numbers has no {', '.join(texts)}: give a frame with the columns"
+            )
 
     @property
     def is_scaled(self) -> bool:
@@ -258,9 +287,7 @@ class Columns:
         values = rows.days(name, self._date(name)) if is_date else rows.numbers([name])[:, 0]
         if name not in self.fill:
             return values
-        value = self.fill[name]
-        filled = self._date(name).parsed([value])[0] if is_date else value
-        return np.where(rows.is_missing(name), filled, values)
+        return np.where(rows.is_missing(name), self._filled(name), values)
 
     def _numbers_of_categories(self, rows: Cells, name: str) -> Floats:
         """Return the number of each row's category; NaN for an unknown one."""

@@ -23,6 +23,7 @@ from discreet.records.text import TextFile
 
 PARQUET = ".parquet"
 ARROW = (".arrow", ".feather")
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".zip")
 GROUPS = 64
 """The largest number of groups in which the columns of a Parquet file are read."""
 
@@ -55,7 +56,7 @@ class TextSource(Source):
     """A CSV or TSV file; its cells are texts."""
 
     file: TextFile
-    blank_row: ClassVar[str] = "line: cannot be split, or all cells are empty"
+    blank_row: ClassVar[str] = "line: not UTF-8, cannot be split, or all cells are empty"
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -179,6 +180,8 @@ def _open_file(path: Path) -> Source:
     if not path.exists():
         raise ConfigError(f"{path} does not exist")
     ending = path.suffix.lower()
+    if ending in COMPRESSED:
+        raise ConfigError(f"{path} is compressed: decompress it first")
     try:
         if ending == PARQUET or ending in ARROW:
             source = _open_typed(path)

@@ -34,7 +34,7 @@ class TableReader:
             raise ConfigError(
                 f"persons of a table must be a column, got {require.shown(type(persons).__name__)}"
             )
-        self._source = opened(table)
+        self._source = opened(table, columns)
         self._columns = columns
         self._person = persons
         self._shifts = shifts
@@ -49,13 +49,24 @@ class TableReader:
             yield self._columns.samples(rows, shifts=self._shifts), people
 
 
-def opened(table: object) -> "Source":
-    """Return the source of a table; `ConfigError` without Polars, which reads it."""
+def opened(table: object, columns: Columns | None = None) -> "Source":
+    """Return the source of a table, with the names of `columns`.
+
+    Raises
+    ------
+    ConfigError
+        If the table cannot be opened, or without Polars, which reads it.
+    """
     try:
         from discreet.records.files import open_table
+        from discreet.records.renamed import renamed
     except ImportError:
         raise ConfigError("tables need Polars: pip install 'discreet[tables]'") from None
-    return open_table(table)
+    source = open_table(table)
+    names = {} if columns is None else columns.rename
+    # A table to predict for has no target, so names that are missing are no error here.
+    found = {name: ours for name, ours in names.items() if name in source.columns}
+    return renamed(source, found or None)
 
 
 def cells_in(table: object, names: Sequence[str]) -> np.ndarray:

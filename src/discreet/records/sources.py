@@ -159,7 +159,10 @@ def check_present(header: Sequence[str], names: Sequence[str], table: str) -> No
     """Raise `ConfigError` with the names that a table lacks."""
     missing = [name for name in names if name not in header]
     if missing:
-        raise ConfigError(f"{table} lacks the columns {', '.join(missing)}")
+        hint = ": it has one column only, are its cells separated by commas?"
+        raise ConfigError(
+            f"{table} lacks the columns {', '.join(missing)}{hint if len(header) == 1 else ''}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,4 +364,5 @@ def of_container(read: Any, name: str) -> Any:
         raise
     except BaseException as error:  # Polars panics on some damaged files
         kind = type(error).__name__
-    raise ConfigError(f"{name} cannot be read ({kind}): make the file again")
+    remedy = "repair the table or the query" if name == Source.name else "make the file again"
+    raise ConfigError(f"{name} cannot be read ({kind}): {remedy}")

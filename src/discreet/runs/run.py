@@ -39,7 +39,7 @@ from rich.progress import Progress
 
 from discreet.engine.readings import Report
 from discreet.errors import ConfigError
-from discreet.learners.abilities import WarmStarts
+from discreet.learners.abilities import Publishes, WarmStarts
 from discreet.learners.base import Learner
 from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy
 from discreet.learners.log_reader import LogReader
@@ -163,17 +163,30 @@ def _report(
 ) -> dict[str, object]:
     """Return the content of report.json."""
     adapter = source.adapter
+    decision = adapter.named(learner.decision, source.columns)
     return {
         **_log_of(learner),
         f"{adapter.row}s": learner.clock,
         "releases": learner.releases,
         "epsilon": learner.guarantee.epsilon,
         "delta": learner.guarantee.delta,
-        **adapter.named(learner.decision, source.columns),
+        **decision,
+        **_errors_of(learner, decision),
         **({} if earned is None else {"earned": {"means": adapter.meaning} | as_entries(earned)}),
         **({"notices": notices} if notices else {}),
         "guarantee": str(learner.guarantee),
     }
+
+
+def _errors_of(learner: Learner, decision: dict[str, object]) -> dict[str, object]:
+    """Return the standard errors of coefficients, by the names that the log uses."""
+    names = decision.get("coefficients")
+    if not isinstance(learner, Publishes) or not isinstance(names, dict):
+        return {}
+    errors = learner.published.errors()
+    own = dict(zip(names, errors.values(), strict=False))
+    has_intercept = "intercept" in decision
+    return {"standard_errors": own | ({"intercept": errors["intercept"]} if has_intercept else {})}
 
 
 def _show(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:

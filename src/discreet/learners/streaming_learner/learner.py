@@ -5,7 +5,7 @@ This file holds the public class; each method is in a file of its own beside it.
 Guarantee   docs/guarantees/streaming.md
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ClassVar, Literal, cast
 
 import numpy as np
@@ -26,6 +26,9 @@ from discreet.learners.streaming_learner.whitened import WhitenedLeader
 from discreet.losses import Loss, Samples, SoftmaxLoss
 from discreet.optim.domains import Box, LpBall, Simplex
 from discreet.records.columns import Columns
+
+Batch = tuple[Samples, list[object] | None]
+"""Some samples of a table, and the name of each person where they have names."""
 
 
 class StreamingLearner(Learner):
@@ -271,7 +274,8 @@ class StreamingLearner(Learner):
                 f"{reader.count} rows, but {left} of the planned rounds are left: nothing was "
                 "learned from them"
             )
-        for samples, named in reader.batches():
+        first = self.clock
+        for samples, named in _with_count(reader.batches(), lambda: self.clock - first):
             left = self._rounds.until_horizon
             fitting = samples[:left] if len(samples) > left else samples
             names = names_of(named, len(samples), keyed=self._keyed)
@@ -292,3 +296,15 @@ class StreamingLearner(Learner):
             self._observe_many(part, names and names[position : position + len(part)])
             position += len(part)
         self._rounds.release_if_due()
+
+
+def _with_count(batches: Iterator[Batch], learned: Callable[[], int]) -> Iterator[Batch]:
+    """Yield batches; an error of a later one says how many rows were learned from before it."""
+    try:
+        yield from batches
+    except ConfigError as error:
+        if not learned():
+            raise
+        raise ConfigError(
+            f"{error}; the {learned()} rows before it were learned from: go on after them"
+        ) from None

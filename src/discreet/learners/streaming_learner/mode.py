@@ -111,6 +111,7 @@ class GradientMode(Problem):
         if self.settings.columns is not None:
             if is_table(features):
                 features = cells_in(features, self.settings.columns.features)
+            self.settings.columns.check_numeric(features)
             samples = self._in_columns(ArrayTable.of_matrix(features, targets, self._names))
         elif _is_numeric(features):
             samples = Samples(features, targets if _is_numeric(targets) else each_number(targets))
@@ -279,7 +280,9 @@ class CoefficientsView(View[Public], Generic[Public]):
         rows = self.coefficients
         features = self.settings.features
         plain = {"coefficients": self._named(rows[..., :features].tolist())}
-        return plain | ({"intercept": rows[..., -1].tolist()} if self.settings.intercept else {})
+        if self.settings.intercept:
+            plain["intercept"] = rows[..., -1].tolist()
+        return plain
 
     def _named(self, coefficients: list[Any]) -> object:
         """Return coefficients by the names of their columns, where the settings have columns."""

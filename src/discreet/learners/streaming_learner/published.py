@@ -30,6 +30,16 @@ class Published:
         columns = dict(zip(self.names, self.coefficients.T.tolist(), strict=True))
         return columns | {"intercept": np.asarray(self.intercept).tolist()}
 
+    def errors(self) -> dict[str, float | list[float | None] | None]:
+        """Return the standard errors by name, the intercept's too; None where they are unknown."""
+        rows = np.atleast_2d(self.standard_errors)
+        columns = np.column_stack([rows, np.atleast_1d(self.intercept_standard_error)]).T
+        plain = [[None if np.isnan(one) else float(one) for one in column] for column in columns]
+        names = [*self.names, "intercept"]
+        if self.coefficients.ndim > 1:
+            return dict(zip(names, plain, strict=True))
+        return {name: column[0] for name, column in zip(names, plain, strict=True)}
+
     def to_frame(self) -> "polars.DataFrame":
         """Return a Polars frame with one row per coefficient, and one for the intercept."""
         try:

@@ -104,8 +104,9 @@ class StreamingLearnerSettings(Settings):
                 "target_bound": columns.target_bound(shifts=self.shifts),
             }
             for name, bound in follow.items():
-                if getattr(self, name) is None:
-                    object.__setattr__(self, name, bound)
+                if getattr(self, name) not in (None, bound):
+                    raise ConfigError(f"{name} follows from the bounds of columns: leave it out")
+                object.__setattr__(self, name, bound)
         lacking = [n for n in ("feature_bound", "target_bound") if getattr(self, n) is None]
         if lacking:
             raise ConfigError(f"the settings lack {', '.join(lacking)}")
