@@ -111,13 +111,17 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     try:
         # From here on the state is locked: no other process writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
+        others = _others(source)  # refused before the way of reading is settled
         store_reading(out, source.reading, begun=begun)
         takes_delta = learner.guarantee.total.takes_delta
         notices = source.notices(learner.horizon, takes_delta=takes_delta)
         for notice in notices:  # before the first release, so that a mistake costs nothing
             console.print(f"Note: {notice}", soft_wrap=True)
         with Decisions(out / "decisions.jsonl", learner.releases) as decisions:
-            _read(learner, source, decisions, console)
+            if others is None:
+                _feed(learner, source, decisions, console)
+            else:
+                _warm(learner, source, others, decisions)
         learner.save(out / "state")
         earned = adapter.estimated(learner.report()) if adapter.settings.report else None
         pictures = _pictures(earned, adapter, out)
@@ -141,13 +145,17 @@ def prepared(config: Path, data: Path) -> tuple[str, _Source]:
     return name, replace(reader, settings=settings)
 
 
-def _read(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
-    """Read the log: with the learner's own decisions, or those of another policy."""
-    if source.adapter.warm_starts:
-        others = source.adapter.of_another_policy(source.whole(), source.columns)
-        _warm(learner, source, others, decisions)
-    else:
-        _feed(learner, source, decisions, console)
+def _others(source: _Source) -> OfAnotherPolicy | None:
+    """Return the whole log if another policy decided it; None if it has the run's decisions."""
+    if not source.adapter.warm_starts:
+        return None
+    others = source.adapter.of_another_policy(source.whole(), source.columns)
+    if not others.rows:
+        raise ConfigError(
+            f"{source.log.name} has no rows: a warm start needs some; with a layout of events, "
+            "see whether impression names their kind"
+        )
+    return others
 
 
 def _pictures(earned: Report | None, adapter: LogAdapter, out: Path) -> list[str]:
@@ -255,8 +263,6 @@ def _warm(learner: Learner, source: _Source, others: OfAnotherPolicy, decisions:
         raise ConfigError(
             f"a {type(learner).__name__} has no warm start: leave the log of another policy out"
         )
-    if not others.rows:
-        raise ConfigError(f"{source.log.name} has no rows: a warm start needs some")
     _note(learner, source, decisions)
     if not learner.log_rows:
         learner.warm_start(others.rows, others.propensity, least_propensity=others.least_propensity)
