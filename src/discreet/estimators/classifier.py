@@ -181,7 +181,12 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         return ((low + high) / 2)[None, :]
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the probability of each class, one row per sample; NaN for a row with NaN."""
+        """Return the probability of each class, one row per sample; NaN for a row with NaN.
+
+        `fit` clips gradients far below their norms, which finds classes with little noise but makes
+        probabilities too sure: coefficients are two to four times too large where labels are noisy.
+        `partial_fit` does not.
+        """
         return self._probabilities(self._margins(X))
 
     def _probabilities(self, margins: Floats) -> Floats:
