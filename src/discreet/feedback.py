@@ -102,6 +102,11 @@ def _number(entry: object) -> float:
     return float(entry)
 
 
+def _entry(entry: object) -> float:
+    """Return one entry as a float; texts by the rules of `_number`, other types by their own."""
+    return _number(entry) if isinstance(entry, str | bytes) else float(entry)  # type: ignore[arg-type]
+
+
 def as_rows(batch: Batch, width: int) -> Floats:
     """Return one row of `width` numbers per person; in a batch a malformed row is NaN."""
     feedback = batch.feedback
@@ -168,7 +173,7 @@ def each_number(values: object) -> Floats | None:
     if entries.dtype.kind == "O":
         listed = entries.reshape(-1).tolist()
         with reading():
-            floats = [result_or(partial(float, entry), np.nan) for entry in listed]
+            floats = [result_or(partial(_entry, entry), np.nan) for entry in listed]
         numbers = np.array(floats, dtype=np.float64).reshape(entries.shape)
     elif entries.dtype.kind in "biuf":
         with np.errstate(all="ignore"):

@@ -17,7 +17,7 @@ import numpy as np
 from discreet import require
 from discreet.arrays import Mask
 from discreet.budget.privacy import delta_notice
-from discreet.engine.people import KINDS, NOBODY, each_name
+from discreet.engine.people import NOBODY, each_name
 from discreet.errors import ConfigError
 from discreet.learners.log_adapter import LogAdapter, log_adapter_of, present
 from discreet.learners.registry import HOMES
@@ -95,15 +95,8 @@ class LogReader:
         return self.log.count()
 
     def people(self, rows: "LogTable") -> list[object] | None:
-        """Return the person of each row; None if the log does not name them.
-
-        A cell of a type that names nobody becomes NaN, which names nobody either, and is never
-        refused: people of one batch must not decide whether others are read.
-        """
-        if self.person is None:
-            return None
-        cells = rows.people(self.person)
-        return [cell if isinstance(cell, KINDS) else float("nan") for cell in cells]
+        """Return the person of each row; None if the log does not name them."""
+        return None if self.person is None else rows.people(self.person)
 
     # --- before any budget is spent ---------------------------------------------------------------
 

@@ -22,9 +22,14 @@ class ArrayTable:
     @classmethod
     def of_matrix(cls, features: Any, targets: Any, names: Sequence[str]) -> "ArrayTable":
         """Return a matrix of features and a list of targets, in the order of the columns."""
+        column = as_separate_entries(targets)
+        if isinstance(features, list | tuple) and column is not None and column.ndim == 1:
+            # Row by row: one odd entry would turn all of them into texts.
+            if len(features) == len(column):
+                return cls.of_people(list(zip(features, column, strict=True)), names)
+            features = None
         with reading():
             matrix = result_or(lambda: np.asarray(features), None)
-        column = as_separate_entries(targets)
         if (
             matrix is None
             or column is None
@@ -132,7 +137,10 @@ def _cells_of(person: Any, names: Sequence[str]) -> list[object]:
         return [person.get(name) for name in names]
     if type(person) in (tuple, list) and len(person) == 2:
         features, target = person
-        if isinstance(features, list | tuple | np.ndarray) and len(features) == len(names) - 1:
+        is_row = isinstance(features, list | tuple) or (
+            isinstance(features, np.ndarray) and features.ndim == 1
+        )
+        if is_row and len(features) == len(names) - 1:
             return [*features, target]
     return []
 

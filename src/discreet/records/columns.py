@@ -20,6 +20,7 @@ from discreet import require
 from discreet.arrays import Floats, Mask, stacked
 from discreet.engine.codec import check_fields
 from discreet.errors import ConfigError
+from discreet.feedback import each_number
 from discreet.losses import Samples
 from discreet.records.cells import NO_NUMBER, Cells, by_emptiness
 from discreet.records.dates import DateRule
@@ -159,6 +160,11 @@ class Columns:
         """The columns of the table that are read: features, then the target."""
         return [*self.features, self.target]
 
+    @property
+    def numeric(self) -> list[str]:
+        """The columns that hold numbers."""
+        return [name for name in self.read if name not in (*self.categories, *self.dates)]
+
     def check_numeric(self, matrix: object) -> None:
         """Refuse a matrix of numbers if columns hold dates or texts: every row would be blank."""
         if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "biuf":
@@ -166,13 +172,17 @@ class Columns:
         texts = [
             name
             for name in self.features
-            if name in self.dates
-            or any(isinstance(category, str) for category in self.categories.get(name, ()))
+            if name in self.dates or (name in self.categories and not self._has_numbers(name))
         ]
         if texts:
             raise ConfigError(
                 f"an array of numbers has no {', '.join(texts)}: give a frame with the columns"
             )
+
+    def _has_numbers(self, name: str) -> bool:
+        """Whether a number can be one of the categories of a column, such as a postcode."""
+        numbers = each_number(self._texts(name))
+        return numbers is not None and bool(np.isfinite(numbers).any())
 
     @property
     def is_scaled(self) -> bool:

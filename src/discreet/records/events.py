@@ -17,7 +17,7 @@ id, a slate or a readable time gives a blank row, an empty slate without a click
 a readable time or item does not count. If several impressions have one id, the clicks are those of
 the first, whatever is in its cells, and the others give blank rows if there are clicks: no cell of
 one of them can move a click to another. In a text file a line that cannot be read keeps its id and
-its event, which stand to the left of people's cells (`Source.with_keys`). In JSON lines, they
+its event, which are the first columns (`Source.with_keys`). In JSON lines, they
 should be the first keys.
 
 An impression at the end of the log may not have got its click yet: write the log when the waiting
@@ -34,10 +34,10 @@ import polars
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
-from discreet.records.dates import seconds_of
 from discreet.records.json_lines import AnyName
 from discreet.records.log_cells import key_text, names_in
 from discreet.records.positions import CLICK, ITEM, REWARD, SLATE
+from discreet.records.series import cells_of
 from discreet.records.sources import Source
 from discreet.records.table import LogTable
 
@@ -145,7 +145,7 @@ class EventRows(Source):
     def _events(self, kind: str, names: Sequence[str]) -> Iterator[polars.DataFrame]:
         """Yield the events of one kind, with these columns."""
         for frame in self.source.frames(list(dict.fromkeys(names))):
-            found = [key_text(value) == kind for value in frame[self.event].to_list()]
+            found = [key_text(value) == kind for value in cells_of(frame[self.event])]
             if any(found):
                 yield frame.filter(polars.Series(found))
 
@@ -155,20 +155,20 @@ class EventRows(Source):
         items: list[bytes] = []
         times: list[Floats] = []
         for frame in self._events(self.click, [self.request, self.event, self.time, ITEM]):
-            keys = [key_text(value) for value in frame[self.request].to_list()]
-            names = [key_text(value) for value in frame[ITEM].to_list()]
+            keys = [key_text(value) for value in cells_of(frame[self.request])]
+            names = [key_text(value) for value in cells_of(frame[ITEM])]
             ids.append(b"".join(_digest(key) for key in keys))
             items.append(b"".join(_digest(name) for name in names))
-            times.append(np.array([seconds_of(cell) for cell in frame[self.time].to_list()]))
+            times.append(LogTable(frame).seconds(self.time))
         return _Clicks.of(ids, items, times)
 
     def _joined(
         self, frame: polars.DataFrame, clicks: _Clicks
     ) -> tuple[list[str], list[str | None]]:
         """Return the slate and the click of each impression; "" and None for a blank row."""
-        keys = [key_text(value) for value in frame[self.request].to_list()]
+        keys = [key_text(value) for value in cells_of(frame[self.request])]
         slates = LogTable(frame).texts(SLATE)
-        times = [seconds_of(cell) for cell in frame[self.time].to_list()]
+        times = LogTable(frame).seconds(self.time).tolist()
         begins, ends = clicks.places([_digest(key) for key in keys])
         clicked: list[str | None] = [None] * len(keys)
         for row, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):

@@ -66,10 +66,10 @@ class TextSource(Source):
     def columns(self) -> list[str]:
         return list(self.file.columns)
 
-    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+    def with_keys(self, keys: Sequence[str]) -> Source:
         header = self.columns
         last = max(keys, key=header.index)
-        before = [name for name in header[: header.index(last)] if name in cells]
+        before = [name for name in header[: header.index(last)] if name not in keys]
         if before:
             raise ConfigError(
                 f"{self.name} has column {before[0]} before {last}, so a malformed cell there "
@@ -99,7 +99,7 @@ class JsonSource(Source):
     def columns(self) -> list[str]:
         return self.file.columns
 
-    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
+    def with_keys(self, keys: Sequence[str]) -> Source:
         return JsonSource(replace(self.file, keys=tuple(keys)))
 
     def count(self) -> int:
@@ -141,8 +141,8 @@ class ManyFiles(Source):
     def types(self) -> dict[str, polars.DataType]:
         return self.files[0].types
 
-    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
-        return ManyFiles(tuple(file.with_keys(keys, cells) for file in self.files), self.name)
+    def with_keys(self, keys: Sequence[str]) -> Source:
+        return ManyFiles(tuple(file.with_keys(keys) for file in self.files), self.name)
 
     def count(self) -> int | None:
         counts = [file.count() for file in self.files]

@@ -115,5 +115,10 @@ def _column(name: str, rows: list[dict[str, object]]) -> polars.Series:
 
 
 def _cell(value: object) -> object:
-    """Return a value; lists and objects as JSON texts."""
-    return json.dumps(value) if isinstance(value, list | dict) else value
+    """Return a value; lists and objects as JSON texts, None if they are nested too deeply."""
+    if not isinstance(value, list | dict):
+        return value
+    try:
+        return json.dumps(value)
+    except RecursionError:
+        return None

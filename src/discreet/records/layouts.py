@@ -57,8 +57,7 @@ class Positions:
             _check_columns(log, [CLICK])
         if self.request is None:
             return PositionRows(log, None, propensity)
-        cells = [ITEM, POSITION, CLICK, REWARD, *([] if propensity is None else [propensity])]
-        return PositionRows(log.with_keys([self.request], cells), self.request, propensity)
+        return PositionRows(log.with_keys([self.request]), self.request, propensity)
 
 
 @dataclass(frozen=True)
@@ -95,9 +94,8 @@ class Events:
     def opened(self, log: Source, slots: int, propensity: str | None) -> Source:
         """Return the slates of a log; refuse a log that lacks columns."""
         _check_columns(log, [self.request, self.event, self.time, SLATE, ITEM])
-        cells = [SLATE, ITEM, *([] if propensity is None else [propensity])]
         return EventRows(
-            log.with_keys([self.request, self.event], cells),
+            log.with_keys([self.request, self.event, self.time]),
             self.request,
             self.event,
             self.time,

@@ -17,7 +17,7 @@ only: if one of them is malformed (an item, a position, an answer or a propensit
 same position, or if there are more than MOST_PLACES, its row is blank, an empty slate without an
 answer. It still is a row, so neither the number nor the content of other rows changes. A row
 without an id is a request of its own, and blank. In a text file a line that cannot be read keeps
-its id, which stands to the left of people's cells (`Source.with_keys`). In JSON lines, the id
+its id, which is the first column (`Source.with_keys`). In JSON lines, the id
 should be the first key.
 """
 
@@ -32,6 +32,7 @@ import polars
 from discreet.arrays import Floats
 from discreet.records.json_lines import AnyName
 from discreet.records.log_cells import item_text, key_text
+from discreet.records.series import cells_of
 from discreet.records.sources import Source
 from discreet.records.table import LogTable
 
@@ -142,7 +143,7 @@ class PositionRows(Source):
         """Return the id of each row; None for an empty one, or without a column of ids."""
         if self.request is None:
             return [None] * frame.height
-        return [key_text(value) for value in frame[self.request].to_list()]
+        return [key_text(value) for value in cells_of(frame[self.request])]
 
     def _places(self, frame: polars.DataFrame, names: Sequence[str]) -> list[_Place | None]:
         """Return each row as a place; None for a malformed one."""

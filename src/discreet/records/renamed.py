@@ -51,8 +51,8 @@ class Renamed(Source):
     def is_rereadable(self) -> bool:
         return self.source.is_rereadable
 
-    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> Source:
-        kept = self.source.with_keys(self._original(keys), self._original(cells))
+    def with_keys(self, keys: Sequence[str]) -> Source:
+        kept = self.source.with_keys(self._original(keys))
         return Renamed(kept, self.names)
 
     def count(self) -> int | None:

@@ -37,6 +37,9 @@ class TableReader:
         self._source = opened(table, columns)
         self._columns = columns
         self._person = persons
+        self._source.check_numbers(columns.numeric)
+        if persons is not None:
+            self._source.check_people(persons)
         self._shifts = shifts
         self.count = self._source.count()
 

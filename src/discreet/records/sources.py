@@ -21,11 +21,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
 import polars
 
 from discreet.errors import ConfigError
 from discreet.records.kinds import is_pandas
+from discreet.records.pandas_columns import from_pandas
+from discreet.records.series import cells_of
 from discreet.records.table import TEXTS, LogTable, refuse_no_numbers
 
 ROWS = 20_000
@@ -57,7 +58,7 @@ class Source(ABC):
         """Whether the table can be read more than once."""
         return True
 
-    def with_keys(self, keys: Sequence[str], cells: Sequence[str]) -> "Source":
+    def with_keys(self, keys: Sequence[str]) -> "Source":
         """Return this table with the keys kept in rows that cannot be read.
 
         A malformed cell of a person makes a line of a text file a blank row, but must not change
@@ -66,9 +67,8 @@ class Source(ABC):
         Parameters
         ----------
         keys
-            Columns that the operator's logger writes, such as an id.
-        cells
-            Columns with people's data; in a text file with a header they must come after the keys.
+            Columns that the operator's logger writes, such as an id. In a text file with a header
+            they come first: any other cell before them could hide them.
         """
         return self
 
@@ -149,7 +149,7 @@ def _of_one_type(frames: list[polars.DataFrame]) -> list[polars.DataFrame]:
     mixed = [name for name, found in kinds.items() if len(found) > 1]
     return [
         frame.with_columns(
-            polars.Series(name, frame[name].to_list(), dtype=polars.Object) for name in mixed
+            polars.Series(name, cells_of(frame[name]), dtype=polars.Object) for name in mixed
         )
         for frame in frames
     ]
@@ -210,11 +210,16 @@ class LazySource(Source):
         batches = of_container(
             lambda: chosen.collect_batches(chunk_size=ROWS, maintain_order=True), self.name
         )
+        read = 0
         while True:
             batch = of_container(lambda: next(batches, None), self.name)
             if batch is None:
-                return
+                break
+            read += batch.height
             yield batch
+        is_file = self.name != Source.name
+        if is_file and read != self.count():  # some end early, without an error
+            raise ConfigError(f"{self.name} cannot be read as a whole: write it as Parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +235,7 @@ class PandasSource(Source):
     def columns(self) -> list[str]:
         names = [str(name) for name in self.frame.columns]
         if len(set(names)) != len(names):
-            raise ConfigError("the table has two columns of the same name: rename one of them")
+            raise _same_name()
         return names
 
     def count(self) -> int:
@@ -241,18 +246,8 @@ class PandasSource(Source):
         for start in range(0, len(self.frame), ROWS):
             part = self.frame.iloc[start : start + ROWS]
             yield polars.DataFrame(
-                [_from_pandas(name, part.iloc[:, places[name]]) for name in names]
+                [from_pandas(name, part.iloc[:, places[name]]) for name in names]
             )
-
-
-def _from_pandas(name: str, column: Any) -> polars.Series:
-    """Return a column with its own type; as separate objects if it has none."""
-    if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
-        return polars.Series(name, column.to_numpy())
-    cells = column.astype(object).to_list()
-    missing = column.isna().to_list()
-    values = [None if gone else cell for cell, gone in zip(cells, missing, strict=True)]
-    return polars.Series(name, values, dtype=polars.Object)
 
 
 @dataclass(eq=False)
@@ -272,7 +267,11 @@ class ArrowSource(Source):
         schema = self._arrow.schema
         names = [field.name for field in schema.fields]
         if len(set(names)) != len(names):
-            raise ConfigError("the table has two columns of the same name: rename one of them")
+            raise _same_name()
+        views = (nanoarrow.Type.STRING_VIEW, nanoarrow.Type.BINARY_VIEW)
+        viewed = next((field.name for field in schema.fields if field.type in views), None)
+        if viewed is not None:  # such streams end the process
+            raise ConfigError(f"column {viewed} is an Arrow view: cast it to string or binary")
         empty = of_container(lambda: polars.DataFrame(nanoarrow.Array([], schema)), self.name)
         self._types = dict(empty.schema)
 
@@ -338,7 +337,11 @@ class BatchSource(Source):
             batch = self._next()
 
 
-def in_memory(table: object) -> Source:
+def _same_name() -> ConfigError:
+    return ConfigError("the table has two columns of the same name: rename one of them")
+
+
+def in_memory(table: Any) -> Source:
     """Return the source of a frame in memory; `ConfigError` for anything else."""
     if isinstance(table, polars.DataFrame):
         return FrameSource(table)
@@ -346,6 +349,11 @@ def in_memory(table: object) -> Source:
         return LazySource(table)
     if is_pandas(table):
         return PandasSource(table)
+    if type(table).__module__.startswith("pyarrow") and hasattr(table, "to_batches"):
+        # In memory already; views of texts end the process on the way through a stream.
+        if len(set(table.schema.names)) != len(table.schema.names):
+            raise _same_name()
+        return FrameSource(of_container(lambda: polars.DataFrame(table), Source.name))
     if hasattr(type(table), "__arrow_c_stream__"):
         return ArrowSource(table)
     raise ConfigError(

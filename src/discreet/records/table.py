@@ -10,9 +10,12 @@ import numpy as np
 import polars
 
 from discreet.arrays import Floats, Mask, stacked
+from discreet.engine.people import KINDS as NAMING
 from discreet.errors import ConfigError
 from discreet.feedback import TRUTHS, as_floats
-from discreet.records.dates import DateRule
+from discreet.records.dates import DateRule, seconds_of
+from discreet.records.log_cells import item_text
+from discreet.records.series import cells_of, decoded, seconds_in
 
 TEXTS = (polars.String, polars.Categorical, polars.Enum, polars.Binary)
 """Types of columns whose cells may spell numbers."""
@@ -67,48 +70,50 @@ class LogTable:
     def days(self, name: str, rule: DateRule) -> Floats:
         """Return a column of dates as days since the rule's first day; NaN for no date."""
         column = self._frame[name]
-        kind = column.dtype
-        if kind in (polars.Date, polars.Datetime):
-            if kind == polars.Date:
-                column = column.cast(polars.Datetime("us"))
-            elif kind.time_zone is not None:  # type: ignore[attr-defined]
-                column = column.dt.convert_time_zone("UTC")
-            seconds = column.dt.timestamp("us").cast(polars.Float64).fill_null(float("nan"))
-            return rule.days(np.asarray(seconds.to_numpy(), dtype=np.float64) / 1e6)
-        return rule.parsed(column.to_list())
+        seconds = seconds_in(column)
+        return rule.parsed(cells_of(column)) if seconds is None else rule.days(seconds)
+
+    def seconds(self, name: str) -> Floats:
+        """Return a column of stamps in seconds since 1970; NaN for no stamp."""
+        column = self._frame[name]
+        seconds = seconds_in(column)
+        if seconds is None:
+            seconds = np.array([seconds_of(cell) for cell in cells_of(column)], dtype=np.float64)
+        return seconds
 
     def texts(self, name: str) -> list[str]:
         """Return a column as texts, lists as JSON; "" for missing cells."""
         column = self._frame[name]
-        values = column.to_list()
+        values = cells_of(column)
         if isinstance(column.dtype, polars.List | polars.Array):
             return ["" if value is None else json.dumps(value, default=str) for value in values]
-        return ["" if value is None else str(value) for value in values]
+        return ["" if value is None else item_text(value) for value in values]
 
     def values(self, name: str) -> list[object]:
         """Return a column unchanged; None for missing cells."""
-        return self._frame[name].to_list()
+        return cells_of(self._frame[name])
 
     def people(self, name: str) -> list[object]:
         """Return the column that names the person of each row.
 
-        Short floats stay short, because each of them stands for several numbers.
+        Short floats stay short, because each of them stands for several numbers. A cell of a type
+        that names nobody becomes NaN, which names nobody either, and is never refused: people of
+        one batch must not decide whether others are read.
         """
         column = self._frame[name]
-        return list(column.to_numpy()) if column.dtype == polars.Float32 else column.to_list()
+        is_short = str(column.dtype) in ("Float16", "Float32")
+        cells = list(column.to_numpy()) if is_short else cells_of(column)
+        return [cell if isinstance(cell, NAMING) else float("nan") for cell in cells]
 
     def _column_of_numbers(self, name: str) -> Floats:
         column = self._frame[name]
         kind = column.dtype
         if kind == polars.Object:  # one malformed cell turns a column into objects
-            entries = [as_floats(value) for value in column.to_list()]
-            scalars = [
-                np.nan if entry is None or entry.shape else float(entry) for entry in entries
-            ]
-            return np.array(scalars, dtype=np.float64)
+            return np.array([_number_in(value) for value in column.to_list()], dtype=np.float64)
         refuse_no_numbers(name, kind)
         if kind in TEXTS:
-            return _numbers_in(column.cast(polars.String, strict=False).str.strip_chars())
+            texts = decoded(column) if kind == polars.Binary else column.cast(polars.String)
+            return _numbers_in(texts.str.strip_chars())
         numbers = column.cast(polars.Float64, strict=False)
         if numbers.null_count():
             numbers = numbers.fill_null(float("nan"))
@@ -123,6 +128,15 @@ def _numbers_in(texts: polars.Series) -> Floats:
         truths = words.replace_strict(TRUTHS, default=None, return_dtype=polars.Float64)
         numbers = numbers.fill_null(truths)
     return np.asarray(numbers.fill_null(float("nan")).to_numpy(), dtype=np.float64)
+
+
+def _number_in(value: object) -> float:
+    """Return the number of one cell; NaN for a list, which may be large, and for no number."""
+    is_array = isinstance(value, np.ndarray) and value.ndim > 0
+    if is_array or isinstance(value, list | tuple | dict | set):
+        return float("nan")
+    number = as_floats(value)
+    return float("nan") if number is None or number.shape else float(number)
 
 
 def _is_empty(value: object) -> bool:

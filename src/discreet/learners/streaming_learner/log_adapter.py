@@ -110,7 +110,7 @@ class StreamingLearnerLogAdapter(LogAdapter):
         rules = self.settings.columns
         if rules is None:
             return list(columns)
-        return [name for name in columns if name not in (*rules.categories, *rules.dates)]
+        return rules.numeric
 
     def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, object]:
         if self.settings.columns is not None:

@@ -1,0 +1,44 @@
+"""Columns of pandas as columns of Polars, each by its own type."""
+
+from typing import Any
+
+import numpy as np
+import polars
+
+NOT_A_TIME = np.iinfo(np.int64).min
+MISSING = ("NAType", "NaTType")
+"""Names of the types of pandas' missing values."""
+PER_UNIT = {"s": (1000, "ms"), "ms": (1, "ms"), "us": (1, "us"), "ns": (1, "ns")}
+"""The factor and the unit by which Polars holds stamps of each unit of pandas."""
+
+
+def from_pandas(name: str, column: Any) -> polars.Series:
+    """Return a column with its own type; as separate objects if it has none."""
+    kind = column.dtype
+    if isinstance(kind, np.dtype) and kind.kind in "biuf":
+        return polars.Series(name, column.to_numpy())
+    if hasattr(column.array, "asi8") and kind.kind == "M":
+        return _stamps(name, column.array.asi8, column.array.unit)
+    if hasattr(kind, "pyarrow_dtype") and kind.kind in "MO" and _is_date(kind):
+        return polars.Series(name, column.array.__arrow_array__())
+    cells = column.astype(object).to_list()
+    return polars.Series(name, [_cell(cell) for cell in cells], dtype=polars.Object)
+
+
+def _stamps(name: str, numbers: np.ndarray, unit: str) -> polars.Series:
+    """Return stamps, in UTC if they have a zone; they are never Python's dates on the way."""
+    factor, of_polars = PER_UNIT[unit]
+    with np.errstate(all="ignore"):
+        stamps = polars.Series(name, numbers * factor)
+    known = polars.Series(numbers != NOT_A_TIME)
+    masked = polars.select(polars.when(known).then(stamps).alias(name)).to_series()
+    return masked.cast(polars.Datetime(of_polars))  # type: ignore[arg-type]
+
+
+def _is_date(kind: Any) -> bool:
+    return str(kind.pyarrow_dtype).startswith(("timestamp", "date"))
+
+
+def _cell(cell: object) -> object:
+    """Return a cell; None for a missing one. Nothing is asked of objects of other types."""
+    return None if type(cell).__name__ in MISSING else cell
