@@ -243,7 +243,11 @@ def _write_parquet(path: Path, rows: int) -> None:
 
 
 def _megabytes(path: Path, rows: int) -> float:
-    """Return the peak memory of a process that learns from the file, above that of its imports."""
+    """Return the median peak memory of processes that learn from the file, above their imports."""
+    return float(np.median([_megabytes_once(path, rows) for _ in range(REPEATS)]))
+
+
+def _megabytes_once(path: Path, rows: int) -> float:
     done = subprocess.run(
         [sys.executable, "-m", "measures.table_memory", path, str(rows)],
         cwd=Path(__file__).parent,
