@@ -7,6 +7,8 @@
 
 All rules are public settings: none is found in the data. A cell that cannot be read blanks its row,
 which then adds nothing; an empty cell is filled if the settings say by what.
+
+Guarantee   docs/guarantees/streaming.md, Lemma 0
 """
 
 from collections.abc import Mapping, Sequence
