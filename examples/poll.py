@@ -3,7 +3,7 @@
 Each person names one of a few options. After every block of people a noisy running count of all
 votes is released, and the option that leads it is shown until the next release. A learner needs
 four classes: settings, a view (the hooks of a block), a problem (the plan), and the class that
-users see. docs/guides/learner.md explains each of them.
+users see. docs/develop/learner.md explains each of them.
 
 Guarantee   docs/guarantees/sums.md, Theorems 2 and 3: one budget pays for all releases together
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.docs
 
 SOURCE = Path(discreet.__file__).parent
 REPOSITORY = SOURCE.parent.parent
-PAGE = (REPOSITORY / "docs" / "architecture.md").read_text()
+PAGE = (REPOSITORY / "docs" / "develop" / "architecture.md").read_text()
 TABLES = PAGE[PAGE.index("## Every word") :]
 
 

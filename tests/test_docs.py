@@ -80,11 +80,12 @@ def test_the_changelog_has_dated_versions_and_breaking_changes_first() -> None:
             assert breaking == sorted(breaking, reverse=True), section[:60]
 
 
-GUIDES = sorted((REPOSITORY / "docs" / "guides").glob("*.md"))
+PAGES = sorted((REPOSITORY / "docs").rglob("*.md"))
+RUNNING = [page for page in PAGES if ">>> " in page.read_text()]
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
-def test_the_guides_run(page: Path) -> None:
+@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_run(page: Path) -> None:
     failures, tried = doctest.testfile(
         str(page), module_relative=False, optionflags=doctest.ELLIPSIS
     )

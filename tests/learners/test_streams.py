@@ -1,4 +1,4 @@
-"""If these fail, docs/streams.md guarantees more value on some stream than a learner retains.
+"""If these fail, docs/understand/streams.md guarantees more value on some stream than a learner retains.
 
 Every run has a fixed seed; the floors leave room for other draws.
 """
@@ -16,7 +16,7 @@ from discreet.domains import UniformMatroid
 from ways_of_learning import compare
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "streams.md").read_text()
+PAGE = (ROOT / "docs" / "understand" / "streams.md").read_text()
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 WORLDS = range(8000, 8003)
 SLATES = {"items": 30, "slots": 3, "horizon": 10_000}

@@ -4,7 +4,7 @@
     "drifting"     tastes may drift, change a few times or alternate; the stream does not react
     "adversarial"  nothing: an adversary may have seen every decision before this round's
 
-Privacy assumes none of them. docs/streams.md lists the value that each learner retains under each
+Privacy assumes none of them. docs/understand/streams.md lists the value that each learner retains under each
 setting, and the test that checks it.
 """
 

@@ -70,7 +70,7 @@ class SetMaximizer(Learner):
         times or alternate. "iid": visitors are alike over time; the learner learns faster. Neither
         holds against a stream that reacts to slates or is timed to the blocks. "adversarial", for
         whole preferences: an adversary may choose each visitor after seeing all earlier slates.
-        docs/streams.md lists the measured values.
+        docs/understand/streams.md lists the measured values.
     function
         Meaning of a row: ClickModel (default), FacilityLocation, ConcaveOverModular,
         WeightedCoverage(covers), or `SetFunction` if visitors bring callables.

@@ -62,7 +62,7 @@ class SetMinimizer(Learner):
         times or alternate. "iid", for bandit feedback: visitors are alike over time; most trials
         come early. Neither holds against a stream that reacts to sets or is timed to the blocks.
         "adversarial", for whole costs: an adversary may have seen every set before this visitor's.
-        docs/streams.md lists the value that each retains.
+        docs/understand/streams.md lists the value that each retains.
     explore
         Bandit: largest share of visitors with a trial, a set other than the incumbent. "auto" sets
         no limit and balances the cost of trials against their expected improvement.

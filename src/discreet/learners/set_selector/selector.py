@@ -129,7 +129,7 @@ class SetSelector:
     engine
         The executor that reads people in partitions: None for threads of this machine, a Dask
         client, or the address of a cluster ("tcp://…"). The choice is equal, bit for bit
-        (docs/cluster.md).
+        (docs/guides/cluster.md).
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal
