@@ -1,4 +1,4 @@
-"""If these fail, docs/understand/streams.md guarantees more value on some stream than a learner retains.
+"""If these fail, docs/understand/streams.md guarantees more value than a learner retains.
 
 Every run has a fixed seed; the floors leave room for other draws.
 """

@@ -4,8 +4,8 @@
     "drifting"     tastes may drift, change a few times or alternate; the stream does not react
     "adversarial"  nothing: an adversary may have seen every decision before this round's
 
-Privacy assumes none of them. docs/understand/streams.md lists the value that each learner retains under each
-setting, and the test that checks it.
+Privacy assumes none of them. docs/understand/streams.md lists the value that each learner retains
+under each setting, and the test that checks it.
 """
 
 from typing import Literal

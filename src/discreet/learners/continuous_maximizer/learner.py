@@ -52,8 +52,8 @@ class ContinuousMaximizer(Learner):
         Assumption for value; privacy assumes nothing. "iid" chooses sets from disjoint, doubling
         blocks: it yields more value if people are alike over time, and is pure; for `Multilinear`
         of a built-in family. "drifting": tastes may drift, change a few times or alternate. Neither
-        holds against a stream that reacts to decisions or is timed to the blocks: docs/understand/streams.md
-        has the measured values.
+        holds against a stream that reacts to decisions or is timed to the blocks:
+        docs/understand/streams.md has the measured values.
     bound
         Largest length of a person's gradient; longer ones are clipped. "auto" releases a typical
         length from the first hundredth of people (more if ε is small), who take part in no other
