@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test night lint coverage bench results clean
+.PHONY: demo test docs night lint coverage bench results clean
 
 demo: .venv/ready
 	$(BIN)/discreet demo
@@ -10,6 +10,12 @@ demo: .venv/ready
 test: .venv/ready lint
 	$(BIN)/python -c "import discreet; discreet.warm_up()"
 	$(BIN)/python -m pytest -n 2 -m "not night"
+
+# The site, in site/; every link of the built pages is checked.
+docs: .venv/docs/ready
+	rm -rf site
+	.venv/docs/bin/zensical build
+	$(PYTHON) tools/links.py site
 
 night: .venv/ready lint
 	$(BIN)/python -c "import discreet; discreet.warm_up()"
@@ -58,6 +64,12 @@ results: .venv/ready
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[dev]" --constraint constraints.txt
 	touch .venv/ready
+
+.venv/docs/ready: pyproject.toml
+	$(PYTHON) -m venv .venv/docs
+	.venv/docs/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv/docs/bin/python -m pip install --quiet --group docs
+	touch .venv/docs/ready
 
 clean:
 	rm -rf .venv

@@ -62,10 +62,10 @@ def _header() -> str:
     return blocks(
         "# Results",
         prose(f"""
-            `make results` makes this page from the files in [results](results), one per script;
+            `make results` makes this page from the files in `benchmarks/results`, one per script;
             `make bench` measures again and writes those files. Every figure here is in one of them.
 
-            Measured on {joined(machines)}, {joined(versions)}. The line below each table links its
+            Measured on {joined(machines)}, {joined(versions)}. The line below each table names its
             file and says when, with which version of discreet and its peers, and on which seeds it
             was measured. "Committed": the run is older than such records; date, version and commit
             are those of the last change of its file in the repository. Every ratio compares things

@@ -1,12 +1,20 @@
 """If these fail, a page names a proof or a file that does not exist, or its examples do not run."""
 
-import doctest
+import os
 import re
+import shlex
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
+import click
 import pytest
+import typer
 
 import discreet
+import links
+from discreet.cli import app
 
 pytestmark = pytest.mark.docs
 
@@ -56,13 +64,6 @@ def test_every_guarantee_names_a_page() -> None:
     assert all((REPOSITORY / "docs" / "guarantees" / page).exists() for page in pages)
 
 
-def test_the_examples_in_the_readme_run() -> None:
-    readme = str(REPOSITORY / "README.md")
-    failures, tried = doctest.testfile(readme, module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert tried > 3
-    assert not failures
-
-
 KINDS = ["Changed", "Added", "Deprecated", "Removed", "Fixed", "Security"]
 
 
@@ -80,14 +81,112 @@ def test_the_changelog_has_dated_versions_and_breaking_changes_first() -> None:
             assert breaking == sorted(breaking, reverse=True), section[:60]
 
 
-PAGES = sorted((REPOSITORY / "docs").rglob("*.md"))
+# --- pages
+
+EXAMPLES = REPOSITORY / "examples"
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 RUNNING = [page for page in PAGES if ">>> " in page.read_text()]
+FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.stem)
-def test_the_examples_of_a_page_run(page: Path) -> None:
-    failures, tried = doctest.testfile(
-        str(page), module_relative=False, optionflags=doctest.ELLIPSIS
-    )
-    assert tried > 3
-    assert not failures
+def titled(page: Path) -> str:
+    return page.relative_to(REPOSITORY).with_suffix("").as_posix()
+
+
+def blocks_of(page: Path, language: str) -> list[str]:
+    """Return the code blocks of a page in a language."""
+    return [text for kind, text in FENCED.findall(page.read_text()) if kind == language]
+
+
+def test_every_link_leads_somewhere() -> None:
+    assert not list(links.broken())
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A head\n\n## Words, `code` and ε\n\n```\n[not](a-link.md)\n```\n")
+    faults = {
+        "#words-code-and-ε": None,
+        "page.md#a-head": None,
+        "https://example.org/anything": None,
+        "#nowhere": "no such heading",
+        "other.md": "no such file",
+    }
+    assert {address: links.fault_of(links.Link(page, address)) for address in faults} == faults
+    assert not links.links_on(page)
+
+
+def test_a_page_of_the_site_links_no_file_that_the_site_lacks() -> None:
+    page = links.DOCS / "guides" / "shop.md"
+    fault = links.fault_of(links.Link(page, "../../README.md"))
+    assert fault == "leads out of docs/: write the path as code"
+
+
+def test_the_navigation_has_every_page_once() -> None:
+    navigation = (REPOSITORY / "mkdocs.yml").read_text().split("\nnav:", 1)[1].split("\n\n", 1)[0]
+    named = re.findall(r"([\w/]+\.md)$", navigation, re.MULTILINE)
+    pages = [page.relative_to(links.DOCS).as_posix() for page in links.DOCS.rglob("*.md")]
+    assert sorted(named) == sorted(pages)
+
+
+@pytest.mark.parametrize("page", RUNNING, ids=titled)
+def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    """Every page has a process of its own, as its reader has, who finds `examples/` too."""
+    command = [sys.executable, "-W", "error", "-m", "doctest", "-o", "ELLIPSIS", str(page)]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(EXAMPLES), *sys.path])}
+    ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+def test_python_without_a_prompt_is_quoted_from_an_example() -> None:
+    """Such a block is shown, but does not run; the scripts of `examples/` run in the tests."""
+    scripts = [
+        {line.partition("  #")[0] for line in path.read_text().splitlines()}
+        for path in EXAMPLES.glob("*.py")
+    ]
+    for page in PAGES:
+        for block in blocks_of(page, "python"):
+            lines = [line for line in block.splitlines() if line]
+            if not lines[0].startswith(">>> "):
+                assert any(set(lines) <= script for script in scripts), titled(page)
+
+
+COMMANDS = [
+    (titled(page), line.partition("#")[0].strip())
+    for page in PAGES
+    for language in ("sh", "bash", "shell", "console")
+    for block in blocks_of(page, language)
+    for line in block.replace("\\\n", " ").splitlines()
+    if line.partition("#")[0].strip()
+]
+
+
+@pytest.mark.parametrize(("page", "line"), COMMANDS)
+def test_a_command_on_a_page_is_one_that_exists(page: str, line: str) -> None:
+    for part in line.split("&&"):
+        words = shlex.split(part)
+        if words[:3] == ["python", "-m", "discreet"]:
+            words = words[2:]
+        if words[0] == "discreet":
+            parse(words[1:])
+        elif words[0] == "make":
+            makefile = (REPOSITORY / "Makefile").read_text()
+            assert all(f"\n{target}:" in makefile for target in words[1:] if "=" not in target)
+        elif "pip" in words:
+            extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+            for named in re.findall(r"\[([\w,]+)\]", part):
+                assert set(named.split(",")) <= extras["optional-dependencies"].keys()
+        elif words[0] == "python":
+            assert (REPOSITORY / words[1]).exists()
+        else:
+            assert words[0] in ("git", "cd", "pre-commit"), f"{page}: unknown command {words[0]}"
+
+
+def parse(words: list[str]) -> None:
+    """Parse a command of ours as the command line does, without running it."""
+    command: click.Command = typer.main.get_command(app)
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        assert words[0] in command.commands, f"there is no command {words[0]}"
+        command, words = command.commands[words[0]], words[1:]
+    if words not in (["--version"], ["--help"]):
+        command.make_context("discreet", list(words))

@@ -65,7 +65,7 @@ def published() -> str:
             ),
             [_row(shares[key], epsilon, *words) for key, *words in PROBLEMS],
         ),
-        "Each algorithm, its verdict and the errata: [docs/papers.md](../docs/papers.md).",
+        "Each algorithm, its verdict and the errata: `docs/papers/algorithms.md`.",
         source("published"),
     )
 

@@ -86,7 +86,7 @@ def joined(words: Sequence[str]) -> str:
 
 
 def source(*names: str) -> str:
-    """Return the line below a table: links to its reports, and the circumstances of each."""
+    """Return the line below a table: its reports, and the circumstances of each."""
     return blocks(*(_source(name) for name in names))
 
 
@@ -102,7 +102,7 @@ def _source(name: str) -> str:
     parts += [_seeds(label, seeds) for label, seeds in made.get("seeds", {}).items()]
     if "note" in made:
         parts.append(made["note"])
-    return f"JSON: [results/{name}.json](results/{name}.json): {'; '.join(parts)}."
+    return f"JSON: `benchmarks/results/{name}.json`: {'; '.join(parts)}."
 
 
 def _seeds(label: str, seeds: Any) -> str:

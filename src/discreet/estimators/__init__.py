@@ -30,7 +30,8 @@ that read other people's samples (class_weight="balanced", shares of a sum, boos
 resampling that repeats a person (bootstraps).
 
 **Short floats.** Lists of rows, labels and targets are read entry by entry. In an array that the
-caller makes of short floats and texts, one text changes how all numbers are rounded (SECURITY.md).
+caller makes of short floats and texts, one text changes how all numbers are rounded
+(docs/guarantees/threats.md).
 
 Guarantee   docs/guarantees/streaming.md
 """

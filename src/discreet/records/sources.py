@@ -13,7 +13,7 @@ The types of columns come from a typed schema or from the settings, never from v
 are cut into lines, each parsed alone (text.py, json_lines.py). Only public facts refuse a table:
 a container that cannot be opened, columns that are missing, and typed schemas that differ.
 
-Guarantee   SECURITY.md: what one person brings never decides how another is read
+Guarantee   docs/guarantees/threats.md: what one person brings never decides how another is read
 """
 
 from abc import ABC, abstractmethod

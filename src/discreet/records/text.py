@@ -13,7 +13,7 @@ that line alone, not on its place in the file.
 Columns named as `keys` hold ids of the operator's logger. In a line that cannot be read they are
 read from its beginning, as far as its cells are well formed: nothing to their right matters.
 
-Guarantee   SECURITY.md: what one person brings never decides how another is read
+Guarantee   docs/guarantees/threats.md: what one person brings never decides how another is read
 """
 
 import csv
