@@ -14,7 +14,7 @@ test: .venv/ready lint
 # The site, in site/; every link of the built pages is checked.
 docs: .venv/docs/ready
 	rm -rf site
-	.venv/docs/bin/zensical build
+	.venv/docs/bin/zensical build --clean
 	$(PYTHON) tools/links.py site
 
 night: .venv/ready lint
