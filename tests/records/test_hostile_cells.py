@@ -121,6 +121,54 @@ def test_bytes_that_are_no_text_are_their_own_blank() -> None:
     np.testing.assert_array_equal(numbers, [1.5, np.nan, 2])
 
 
+def arrow_texts(kind: Any, cell: bytes) -> Any:
+    """Return a column of texts in Arrow, of which one need not be UTF-8."""
+    plain = pyarrow.array([b"2020-01-02", cell, b"7"]).cast(kind)
+    return plain.view(TEXTS_OF_BYTES[str(kind)])
+
+
+TEXTS_OF_BYTES = {
+    "binary": pyarrow.string(),
+    "large_binary": pyarrow.large_string(),
+    "binary_view": pyarrow.string_view(),
+}
+ARROW_CONTAINERS: dict[str, Any] = {
+    "pyarrow": lambda column: pyarrow.table({"a": column}),
+    "dictionary": lambda column: pyarrow.table(
+        {"a": pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 2]), column)}
+    ),
+    "lists": lambda column: pyarrow.table(
+        {"a": pyarrow.ListArray.from_arrays(pyarrow.array([0, 1, 2, 3], pyarrow.int32()), column)}
+    ),
+    "stream": lambda column: pyarrow.table({"a": column}).to_reader(),
+    "pandas of Arrow": lambda column: pyarrow.table({"a": column}).to_pandas(
+        types_mapper=pandas.ArrowDtype
+    ),
+    "pandas texts": lambda column: pandas.DataFrame(
+        {"a": pandas.array(column, dtype=pandas.StringDtype("pyarrow"))}
+    ),
+}
+
+
+@pytest.mark.parametrize("container", ARROW_CONTAINERS)
+@pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.large_binary()], ids=str)
+def test_an_arrow_text_that_is_no_utf_8_is_its_own_blank(kind: Any, container: str) -> None:
+    make = ARROW_CONTAINERS[container]
+    fine = read_all(make(arrow_texts(kind, b"rope")))
+    changed = read_all(make(arrow_texts(kind, b"\xff\xfe\xfd\xfc")))
+    assert without(1, changed) == without(1, fine)
+    assert fine[0][1] in ("rope", '["rope"]')
+    assert changed[0][1] in ("", "[null]")
+
+
+@pytest.mark.parametrize("container", ["pyarrow", "pandas of Arrow"])
+def test_an_arrow_view_that_is_no_utf_8_is_its_own_blank(container: str) -> None:
+    make, kind = ARROW_CONTAINERS[container], pyarrow.binary_view()
+    fine = read_all(make(arrow_texts(kind, b"rope")))
+    assert without(1, read_all(make(arrow_texts(kind, b"\xff")))) == without(1, fine)
+    assert fine[0][1] == "rope"
+
+
 def test_json_of_any_depth_is_one_blank_cell(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     for depth in range(900, 1100):

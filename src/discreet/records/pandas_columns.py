@@ -5,11 +5,16 @@ from typing import Any
 import numpy as np
 import polars
 
+from discreet.records.series import text_in
+
 NOT_A_TIME = np.iinfo(np.int64).min
 MISSING = ("NAType", "NaTType")
 """Names of the types of pandas' missing values."""
 PER_UNIT = {"s": (1000, "ms"), "ms": (1, "ms"), "us": (1, "us"), "ns": (1, "ns")}
 """The factor and the unit by which Polars holds stamps of each unit of pandas."""
+
+BYTES = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}
+"""The type of bytes with the layout of each type of Arrow texts."""
 
 
 def from_pandas(name: str, column: Any) -> polars.Series:
@@ -17,6 +22,11 @@ def from_pandas(name: str, column: Any) -> polars.Series:
     kind = column.dtype
     if isinstance(kind, np.dtype) and kind.kind in "biuf":
         return polars.Series(name, column.to_numpy())
+    if _holds_arrow_texts(kind):
+        # pandas fails on texts that are no UTF-8, and its error quotes them.
+        texts = column.array.__arrow_array__()
+        cells = texts.cast(BYTES[str(texts.type)]).to_pylist()
+        return polars.Series(name, [text_in(cell) for cell in cells], dtype=polars.Object)
     if hasattr(column.array, "asi8") and kind.kind == "M":
         return _stamps(name, column.array.asi8, column.array.unit)
     if hasattr(kind, "pyarrow_dtype") and kind.kind in "MO" and _is_date(kind):
@@ -33,6 +43,12 @@ def _stamps(name: str, numbers: np.ndarray, unit: str) -> polars.Series:
     known = polars.Series(numbers != NOT_A_TIME)
     masked = polars.select(polars.when(known).then(stamps).alias(name)).to_series()
     return masked.cast(polars.Datetime(of_polars))  # type: ignore[arg-type]
+
+
+def _holds_arrow_texts(kind: Any) -> bool:
+    if hasattr(kind, "pyarrow_dtype"):
+        return str(kind.pyarrow_dtype) in BYTES
+    return getattr(kind, "storage", "") == "pyarrow"
 
 
 def _is_date(kind: Any) -> bool:

@@ -5,6 +5,7 @@ dates leave Polars as integers: no person's stamp decides whether others are rea
 """
 
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Any
 
 import numpy as np
 import polars
@@ -48,10 +49,35 @@ def seconds_in(column: polars.Series) -> Floats | None:
     return None
 
 
-def decoded(column: polars.Series) -> polars.Series:
-    """Return a column of bytes as texts; null for a cell that is no UTF-8."""
-    texts = [_text(cell) for cell in column.to_list()]
-    return polars.Series(column.name, texts, dtype=polars.String)
+def as_texts(column: polars.Series) -> polars.Series:
+    """Return a column of bytes, or of lists of bytes, as texts; null where these are no UTF-8.
+
+    >>> as_texts(polars.Series([b"tea", bytes([255])])).to_list()
+    ['tea', None]
+    """
+    kind = _with_texts(column.dtype)
+    try:
+        return column.cast(kind)
+    except polars.exceptions.ComputeError:
+        return polars.Series(column.name, [text_in(cell) for cell in column.to_list()], dtype=kind)
+
+
+def text_in(cell: bytes | list[Any] | None) -> Any:
+    """Return bytes as a text, and a list of them as a list of texts."""
+    if isinstance(cell, list):
+        return [text_in(entry) for entry in cell]
+    try:
+        return None if cell is None else cell.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _with_texts(kind: polars.DataType) -> polars.DataType:
+    """Return a type with texts in place of bytes."""
+    if isinstance(kind, polars.List):
+        assert isinstance(kind.inner, polars.DataType)
+        return polars.List(_with_texts(kind.inner))
+    return polars.String()
 
 
 def _floats(column: polars.Series) -> Floats:
@@ -72,13 +98,6 @@ def _stamp(stamp: int, per_second: int, zone: tzinfo | None) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return moment.replace(tzinfo=zone)
-
-
-def _text(cell: bytes | None) -> str | None:
-    try:
-        return None if cell is None else cell.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _is_plain(kind: polars.DataType) -> bool:

@@ -19,6 +19,7 @@ Guarantee   docs/guarantees/threats.md: what one person brings never decides how
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import polars
@@ -257,12 +258,7 @@ class ArrowSource(Source):
     stream: Any = field(repr=False)
 
     def __post_init__(self) -> None:
-        try:
-            import nanoarrow
-        except ImportError:
-            raise ConfigError(
-                "tables of other libraries need nanoarrow: pip install 'discreet[tables]'"
-            ) from None
+        nanoarrow = _nanoarrow()
         self._arrow = of_container(lambda: nanoarrow.ArrayStream(self.stream), self.name)
         schema = self._arrow.schema
         names = [field.name for field in schema.fields]
@@ -291,12 +287,15 @@ class ArrowSource(Source):
         return None
 
     def frames(self, names: Sequence[str]) -> Iterator[polars.DataFrame]:
+        from discreet.records.arrow_texts import ArrowFrames
+
+        frames = ArrowFrames(self._arrow.schema)
         chunks = iter(self._arrow.iter_chunks())
         while True:
             chunk = of_container(lambda: next(chunks, None), self.name)
             if chunk is None:
                 return
-            yield polars.DataFrame(chunk).select(names)
+            yield of_container(partial(frames.frame, chunk), self.name).select(names)
 
 
 @dataclass(eq=False)
@@ -353,13 +352,33 @@ def in_memory(table: Any) -> Source:
         # In memory already; views of texts end the process on the way through a stream.
         if len(set(table.schema.names)) != len(table.schema.names):
             raise _same_name()
-        return FrameSource(of_container(lambda: polars.DataFrame(table), Source.name))
+        return FrameSource(of_container(lambda: _of_pyarrow(table), Source.name))
     if hasattr(type(table), "__arrow_c_stream__"):
         return ArrowSource(table)
     raise ConfigError(
         "a table must be a frame of Polars or pandas, an Arrow stream, the path of a file, or an "
         f"iterator of frames, got {type(table).__name__}"
     )
+
+
+def _of_pyarrow(table: Any) -> polars.DataFrame:
+    """Return a table of pyarrow as a frame; a cell with a malformed text is empty."""
+    from discreet.records.arrow_texts import ArrowFrames
+
+    schema = _nanoarrow().Schema(table.schema)
+    frames = ArrowFrames(schema)
+    parts = [frames.frame(batch) for batch in table.to_batches()]
+    return polars.concat(parts) if parts else polars.DataFrame(table)
+
+
+def _nanoarrow() -> Any:
+    try:
+        import nanoarrow
+    except ImportError:
+        raise ConfigError(
+            "tables of other libraries need nanoarrow: pip install 'discreet[tables]'"
+        ) from None
+    return nanoarrow
 
 
 def of_container(read: Any, name: str) -> Any:

@@ -15,7 +15,7 @@ from discreet.errors import ConfigError
 from discreet.feedback import TRUTHS, as_floats
 from discreet.records.dates import DateRule, seconds_of
 from discreet.records.log_cells import item_text
-from discreet.records.series import cells_of, decoded, seconds_in
+from discreet.records.series import as_texts, cells_of, seconds_in
 
 TEXTS = (polars.String, polars.Categorical, polars.Enum, polars.Binary)
 """Types of columns whose cells may spell numbers."""
@@ -112,7 +112,7 @@ class LogTable:
             return np.array([_number_in(value) for value in column.to_list()], dtype=np.float64)
         refuse_no_numbers(name, kind)
         if kind in TEXTS:
-            texts = decoded(column) if kind == polars.Binary else column.cast(polars.String)
+            texts = as_texts(column) if kind == polars.Binary else column.cast(polars.String)
             return _numbers_in(texts.str.strip_chars())
         numbers = column.cast(polars.Float64, strict=False)
         if numbers.null_count():
