@@ -26,7 +26,7 @@ RULES: dict[str, Any] = {
         ({"features": []}, "features and target must be different columns"),
         ({"features": ["age", "spent"]}, "features and target must be different columns"),
         ({"bounds": {"age": (100, 18)}}, "bounds of age must be two numbers, the lower one first"),
-        ({"bounds": {"age": (1, 2, 3)}}, "bounds of age must be a list of 2"),
+        ({"bounds": {"age": (1, 2, 3)}}, "bounds of age must be a list of 2 values"),
         ({"bounds": [1]}, "bounds must be a table"),
         ({"bounds": {"age": (18, 100)}}, "bounds lack joined, spent"),
         ({"bounds": RULES["bounds"] | {"height": (0, 2)}}, "height is none of them"),

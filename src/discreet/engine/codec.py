@@ -193,7 +193,7 @@ def _words(wanted: object) -> str:
         return "a list"
     if get_origin(wanted) is tuple:
         parts = get_args(wanted)
-        return "a list" if parts[1:] == (...,) else f"a list of {len(parts)}"
+        return "a list" if parts[1:] == (...,) else f"a list of {len(parts)} values"
     return str(getattr(wanted, "__name__", wanted))
 
 

@@ -307,7 +307,8 @@ def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
     missing = [name for name in names if name not in header]
     if missing:
         raise ConfigError(
-            f"the log lacks the columns {', '.join(missing)}: this learner reads {', '.join(names)}"
+            f"the log lacks the columns {', '.join(missing)}: this learner reads "
+            f"{', '.join(names)}; [rename] gives a column another name"
         )
     return list(names)
 
