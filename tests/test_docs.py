@@ -84,6 +84,7 @@ def test_the_changelog_has_dated_versions_and_breaking_changes_first() -> None:
 # --- pages
 
 EXAMPLES = REPOSITORY / "examples"
+RUNNER = Path(__file__).with_name("run_page.py")
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 RUNNING = [page for page in PAGES if ">>> " in page.read_text()]
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -132,7 +133,7 @@ def test_the_navigation_has_every_page_once() -> None:
 @pytest.mark.parametrize("page", RUNNING, ids=titled)
 def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     """Every page has a process of its own, as its reader has, who finds `examples/` too."""
-    command = [sys.executable, "-W", "error", "-m", "doctest", "-o", "ELLIPSIS", str(page)]
+    command = [sys.executable, "-W", "error", str(RUNNER), str(page)]
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(EXAMPLES), *sys.path])}
     ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
