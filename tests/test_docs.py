@@ -8,9 +8,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-import click
 import pytest
 import typer
+from typer.core import TyperGroup
 
 import discreet
 import links
@@ -185,8 +185,8 @@ def test_a_command_on_a_page_is_one_that_exists(page: str, line: str) -> None:
 
 def parse(words: list[str]) -> None:
     """Parse a command of ours as the command line does, without running it."""
-    command: click.Command = typer.main.get_command(app)
-    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+    command = typer.main.get_command(app)
+    while isinstance(command, TyperGroup) and words and not words[0].startswith("-"):
         assert words[0] in command.commands, f"there is no command {words[0]}"
         command, words = command.commands[words[0]], words[1:]
     if words not in (["--version"], ["--help"]):

@@ -84,7 +84,7 @@ def test_the_folders_of_a_choice_survive_a_power_cut(
         ("method = 'sampled'\n" + SETTINGS, "method is no setting: leave it out"),
         (
             SETTINGS.replace(BOX, "box = [0.0, 1.0]"),
-            r"box\[0\] must be a list of 2 values, got 0.0",
+            r"box\[0\] must be a list of 2 values",
         ),
         (SETTINGS.replace(BOX, "box = [[0, 1, 2], [0, 1]]"), "list of 2 values, got a list of 3"),
         (SETTINGS.replace(BOX, "box = [[0, 1]]"), "for each of the 2 coordinates of a site, got 1"),
