@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from discreet.arrays import Floats
 from discreet.cli import app
+from discreet.learners.running_sum import RunningSum
 from discreet.release.noise import DiscreteGaussian
 from discreet.release.randomness import RandomBits
 from discreet.runs.doctor import EXTRAS, examine
@@ -28,12 +29,33 @@ def examined(*options: str) -> Result:
 def test_a_sound_machine_is_ok_and_nothing_stays_behind(tmp_path: Path) -> None:
     findings = {finding.name: finding for finding in examine()}
     essential = {name for name, finding in findings.items() if finding.essential}
-    assert essential == {"versions", "randomness", "exact sampler"}
-    assert all(findings[name].fine for name in (*essential, "file locks"))
+    assert essential == {"versions", "randomness", "exact sampler", "self-test"}
+    assert all(findings[name].fine for name in (*essential, "proofs", "file locks"))
     assert "ns per draw" in findings["exact sampler"].says
     assert {f"extra {name}" for name in EXTRAS} < findings.keys()
     assert list(tmp_path.iterdir()) == []
     assert examined().exit_code == 0
+
+
+def test_the_name_of_each_check_is_shown_before_it_runs() -> None:
+    begun: list[str] = []
+    assert begun == [finding.name for finding in examine(begun.append)]
+
+
+def test_a_learner_that_releases_nonsense_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RunningSum, "add", lambda learner, vector: np.full(1, 1e6))
+    (learner,) = (finding for finding in examine() if finding.name == "self-test")
+    assert (learner.fine, learner.essential) == (False, True)
+    assert learner.says.startswith("a released total is far from the truth: pip install ")
+
+
+def test_proofs_that_are_not_installed_come_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discreet.budget.guarantee.PROOFS", tmp_path)
+    (proofs,) = (finding for finding in examine() if finding.name == "proofs")
+    assert (proofs.fine, proofs.essential) == (False, False)
+    assert proofs.says == f"no page in {tmp_path}: pip install --force-reinstall discreet"
 
 
 def test_a_missing_extra_comes_with_the_command_that_installs_it(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 from math import exp
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from discreet.budget.privacy import Privacy
 
 if TYPE_CHECKING:
     from dp_accounting.dp_event import DpEvent
+
+PROOFS = Path(__file__).parent.parent / "guarantees"
+"""The folder of the pages with theorems and proofs, in a checkout and in an installed wheel."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Guarantee:
     neighbours
         The change of the data that the guarantee covers.
     proof
-        The page with theorem and proof.
+        The page with theorem and proof; `proof_path` is its file.
     parts
         The guarantees of the learners in a joint guarantee (`discreet.together`). `spent` and
         `total` are then the price of all rounds of one person.
@@ -99,6 +103,8 @@ class Guarantee:
     10 of 40 releases made; spent so far: epsilon = 0.478 of 1 at delta = 1e-06 (rho = 0.0061 of
     0.02436). Neighbours: replace one round. Noise and selections: exact integer samplers keyed by
     the operating system. Proof: docs/guarantees/engine.md
+    >>> guarantee.proof_path.read_text().splitlines()[0]
+    '# Releases, snapshots and crashes'
     """
 
     privacy: Privacy
@@ -133,6 +139,11 @@ class Guarantee:
     def epsilon_spent(self) -> float:
         """The ε of everything published so far, at the δ asked for."""
         return self.spent.epsilon(self.privacy)
+
+    @property
+    def proof_path(self) -> Path:
+        """The file with theorem and proof, or the folder of all proofs if none is named."""
+        return PROOFS / self.proof
 
     def event(self) -> "DpEvent":
         """Return the spending so far as a dp-accounting event, to compose with other systems.

@@ -3,6 +3,7 @@
 import json
 
 import typer
+from rich.console import Console
 
 from discreet import __version__
 from discreet.cli.app import Json, app
@@ -13,9 +14,11 @@ from discreet.runs.doctor import Finding, examine
 def doctor(as_json: Json = False) -> None:
     """Check that discreet works on this machine; each line says OK, or what to do.
 
-    The command writes no file. It ends with exit code 1 if something essential is broken.
+    The command takes seconds and writes no file. It ends with exit code 1 if something essential is
+    broken.
     """
-    findings = examine()
+    with Console(stderr=True).status("checking …") as status:
+        findings = examine(lambda name: status.update(f"checking {name} …"))
     sound = all(finding.fine for finding in findings if finding.essential)
     if as_json:
         plain = [finding._asdict() for finding in findings]

@@ -1,10 +1,11 @@
 """`discreet doctor`: checks of this machine, each with its result or its remedy.
 
-Only the sampler's kernel is compiled, so that all checks take a second or two.
+Only the kernels of the sampler and of one learner are compiled, so that all checks take seconds.
 """
 
 import platform
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
@@ -25,6 +26,10 @@ DRAWS = 100_000
 """Number of draws by which the sampler is checked."""
 FARTHEST = 0.03
 """Largest error of the mean and the deviation of the draws: more than nine standard errors."""
+VISITS = 100
+"""Number of made-up visits that the learner of the self-test counts."""
+MOST_DEVIATIONS = 10.0
+"""Largest error of their released total, in its standard deviations."""
 
 
 class Finding(NamedTuple):
@@ -36,18 +41,48 @@ class Finding(NamedTuple):
     essential: bool = False
 
 
-def examine() -> list[Finding]:
-    """Run all checks: first the essential ones, then those that cost time or comfort."""
-    return [
-        _tried("versions", _versions, "pip install --upgrade discreet", essential=True),
-        _tried(
+class Check(NamedTuple):
+    """A check of this machine: what it does, and the remedy if it fails."""
+
+    name: str
+    details: Callable[[], str]
+    remedy: str
+    essential: bool = False
+
+    def finding(self) -> Finding:
+        """Return the result; any error is one."""
+        try:
+            return Finding(self.name, True, self.details(), self.essential)
+        except Exception as error:  # any error is a finding
+            return Finding(self.name, False, f"{error}: {self.remedy}", self.essential)
+
+
+def examine(begin: Callable[[str], object] = lambda name: None) -> list[Finding]:
+    """Run all checks: first the essential ones, then those that cost time or comfort.
+
+    `begin` is called with the name of each check before it runs.
+    """
+    reinstall = "pip install --force-reinstall discreet"
+    checks = [
+        Check("versions", _versions, "pip install --upgrade discreet", essential=True),
+        Check(
             "randomness", _randomness, "the operating system must give random keys", essential=True
         ),
-        _tried("exact sampler", _sampler, "pip install --upgrade numba numpy", essential=True),
-        _tried("compiler cache", _cache, "set NUMBA_CACHE_DIR to a folder that you can write"),
-        _tried("file locks", _locks, "keep runs on a local disk of a POSIX system"),
-        *(_extra(name, packages) for name, packages in EXTRAS.items()),
+        Check("exact sampler", _sampler, "pip install --upgrade numba numpy", essential=True),
+        Check("self-test", _learner, reinstall, essential=True),
+        Check("proofs", _proofs, reinstall),
+        Check("compiler cache", _cache, "set NUMBA_CACHE_DIR to a folder that you can write"),
+        Check("file locks", _locks, "keep runs on a local disk of a POSIX system"),
+        *(
+            Check(f"extra {name}", partial(_extra, packages), f"pip install 'discreet[{name}]'")
+            for name, packages in EXTRAS.items()
+        ),
     ]
+    findings = []
+    for check in checks:
+        begin(check.name)
+        findings.append(check.finding())
+    return findings
 
 
 def extra_with(package: str) -> str | None:
@@ -57,13 +92,6 @@ def extra_with(package: str) -> str | None:
     'tables'
     """
     return next((extra for extra, packages in EXTRAS.items() if package in packages), None)
-
-
-def _tried(name: str, check: Callable[[], str], remedy: str, *, essential: bool = False) -> Finding:
-    try:
-        return Finding(name, True, check(), essential)
-    except Exception as error:  # any error is a finding
-        return Finding(name, False, f"{error}: {remedy}", essential)
 
 
 def _versions() -> str:
@@ -97,6 +125,31 @@ def _sampler() -> str:
     return f"ready in {ready - began:.1f} s, {seconds_per_draw * 1e9:.0f} ns per draw"
 
 
+def _learner() -> str:
+    """Count made-up visits with a learner, as a user would."""
+    from discreet.budget.privacy import Privacy
+    from discreet.learners.running_sum import RunningSum
+
+    visits = RunningSum(dimension=1, horizon=VISITS, privacy=Privacy(1.0, 1e-6), bound=1.0)
+    for _ in range(VISITS):
+        total = visits.add([1.0])
+    if abs(total.item() - VISITS) > MOST_DEVIATIONS * visits.standard_deviation:
+        raise StateError("a released total is far from the truth")
+    spent = visits.guarantee.epsilon_spent
+    if not 0 < spent <= 1:
+        raise StateError("a learner did not account for its releases")
+    return f"a learner released {visits.releases} totals for epsilon = {spent:.3g}"
+
+
+def _proofs() -> str:
+    from discreet.budget.guarantee import PROOFS
+
+    pages = list(PROOFS.glob("*.md"))
+    if not pages:
+        raise StateError(f"no page in {PROOFS}")
+    return f"{len(pages)} pages in {PROOFS}"
+
+
 def _cache() -> str:
     from discreet.release import kernels
 
@@ -122,11 +175,8 @@ def _locks() -> str:
     raise StateError("two processes may hold one lock")
 
 
-def _extra(name: str, packages: tuple[str, ...]) -> Finding:
+def _extra(packages: tuple[str, ...]) -> str:
     missing = [package for package in packages if find_spec(package) is None]
-    says = (
-        f"{', '.join(missing)} missing: pip install 'discreet[{name}]'"
-        if missing
-        else ", ".join(packages)
-    )
-    return Finding(f"extra {name}", not missing, says)
+    if missing:
+        raise StateError(f"{', '.join(missing)} missing")
+    return ", ".join(packages)
