@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test docs night lint coverage bench results clean
+.PHONY: demo test docs wheel notebooks night lint coverage bench results clean
 
 demo: .venv/ready
 	$(BIN)/discreet demo
@@ -16,6 +16,10 @@ docs: .venv/docs/ready
 	rm -rf site
 	.venv/docs/bin/zensical build --clean
 	$(PYTHON) tools/links.py site
+
+# The source archive and the wheel, in dist/; the wheel is tried in an environment of its own.
+wheel: .venv/ready
+	$(BIN)/python tools/check_release.py
 
 night: .venv/ready lint
 	$(BIN)/python -c "import discreet; discreet.warm_up()"

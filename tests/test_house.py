@@ -69,8 +69,3 @@ def test_noise_is_drawn_from_random_bits_in_release_only() -> None:
         if not path.startswith(("release/", "simulate/", "papers/", "audit/"))
     }
     assert product == {"engine/engine.py", "learners/warm_up.py", "runs/doctor.py"}
-
-
-def test_the_citation_names_this_version() -> None:
-    citation = (Path(__file__).parent.parent / "CITATION.cff").read_text()
-    assert f"\nversion: {discreet.__version__}\n" in citation

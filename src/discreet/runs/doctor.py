@@ -16,7 +16,7 @@ from discreet.errors import StateError
 
 EXTRAS = {
     "tables": ("polars", "nanoarrow"),
-    "lab": ("matplotlib", "polars"),
+    "lab": ("matplotlib", "polars", "nanoarrow"),
     "sklearn": ("sklearn",),
     "scale": ("distributed",),
     "accounting": ("dp_accounting",),
