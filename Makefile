@@ -21,6 +21,11 @@ docs: .venv/docs/ready
 wheel: .venv/ready
 	$(BIN)/python tools/check_release.py
 
+# The notebooks, in examples/notebooks/*.ipynb, from the scripts of the same names, executed.
+notebooks: .venv/ready .venv/notebooks
+	$(BIN)/jupytext --quiet --from py:percent --to ipynb --set-kernel python3 examples/notebooks/*.py
+	$(BIN)/jupyter-execute --inplace examples/notebooks/*.ipynb
+
 night: .venv/ready lint
 	$(BIN)/python -c "import discreet; discreet.warm_up()"
 	$(BIN)/python -m pytest -n 2
@@ -68,6 +73,10 @@ results: .venv/ready
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable ".[dev]" --constraint constraints.txt
 	touch .venv/ready
+
+.venv/notebooks: pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --group notebooks --constraint constraints.txt
+	touch .venv/notebooks
 
 .venv/docs/ready: pyproject.toml
 	$(PYTHON) -m venv .venv/docs

@@ -1,5 +1,6 @@
 """If these fail, the first script that a newcomer copies does not run."""
 
+import ast
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import discreet
 import poll
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+NOTEBOOKS = sorted((EXAMPLES / "notebooks").glob("*.py"))
 SOURCE = Path(discreet.__file__).parent.parent
 
 
@@ -66,3 +68,29 @@ def test_a_learner_of_ones_own_shows_the_leader_and_its_guarantee(
     output = capsys.readouterr().out
     assert "99.0% of the people were shown option 2" in output
     assert "Differential privacy for one round" in output
+
+
+def shown_by(script: Path) -> list[object]:
+    """Run the cells of a notebook's script, and return what they show: their last values."""
+    names: dict[str, object] = {}
+    shown = []
+    for cell in re.split(r"^# %%.*$", script.read_text(), flags=re.MULTILINE):
+        lines = ast.parse(cell).body
+        last = lines.pop() if lines and isinstance(lines[-1], ast.Expr) else None
+        exec(compile(ast.Module(lines, type_ignores=[]), script.name, "exec"), names)
+        if isinstance(last, ast.Expr):
+            shown.append(eval(compile(ast.Expression(last.value), script.name, "eval"), names))
+    return shown
+
+
+def test_every_notebook_is_run_here() -> None:
+    assert {script.stem for script in NOTEBOOKS} == {"display", "contextual", "regression"}
+
+
+@pytest.mark.parametrize("script", NOTEBOOKS, ids=lambda script: script.stem)
+def test_a_notebook_shows_its_learner_what_it_learned_and_its_guarantee(script: Path) -> None:
+    shown = shown_by(script)
+    kinds = {type(value).__name__ for value in shown}
+    assert "Guarantee" in kinds
+    assert kinds & {"SetMaximizer", "ContextualBandit", "StreamingLearner"}
+    assert kinds & {"Scores", "Published"}
