@@ -24,6 +24,7 @@ def readings(case: Case, learner: Learner) -> Iterator[tuple[str, object]]:
     context = None if case.context is None else case.context(np.random.default_rng(0))
     yield "scores()", _outcome(lambda: learner.scores(context))
     yield "report()", _outcome(learner.report)
+    yield "_repr_html_()", _outcome(learner._repr_html_)
 
 
 def difference(case: Case, here: Learner, there: Learner) -> str | None:

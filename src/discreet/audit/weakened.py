@@ -219,6 +219,7 @@ def _halved() -> Weak:
 LEAKS: Mapping[str, Weak] = {
     "scores() of the open block": _leaking_method("scores"),
     "report() of the open block": _leaking_method("report"),
+    "_repr_html_() of the open block": _leaking_method("_repr_html_"),
     "decision of the open block": _leaking_property("decision"),
     "facts of the open block": _leaking_property("facts"),
     "rounds_until_release that depends on data": _leaking_count("rounds_until_release"),

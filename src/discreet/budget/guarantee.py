@@ -1,12 +1,12 @@
 """The guarantee of a learner, as a text for all readers and as numbers for experts."""
 
 from dataclasses import dataclass
-from html import escape
 from math import exp
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from discreet import html
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Privacy
 
@@ -153,23 +153,53 @@ class Guarantee:
         return self.spent.event(self.privacy)
 
     def _repr_html_(self) -> str:
-        """Return the text as HTML, for notebooks."""
-        colour = "#b3261e" if self.simulated else "#1b6ca8"
-        style = f"border-left:4px solid {colour};padding-left:0.8em;max-width:48em"
-        return f'<p style="{style}">{escape(str(self))}</p>'
+        """Return the spent budget as a bar, and the text, for notebooks."""
+        heading = "Differential privacy" if self.notion == "DP" else "Joint differential privacy"
+        learners = [
+            (f"learner {number}, {part.neighbours}", part._account())
+            for number, part in enumerate(self.parts, 1)
+        ]
+        return html.block(
+            self.meter,
+            self._promise(),
+            *self._not_protected(),
+            html.facts(learners),
+            html.paragraph(f"{self._account()} {self._fine_print()}", "quiet"),
+            title=f"{heading}: {self.asked}",
+            warning=self.warning,
+        )
 
-    def __str__(self) -> str:
-        details = " ".join([*self._not_protected(), self._account(), self._fine_print()])
-        return f"{fill(self._warning() + self._promise(), width=100)}\n{fill(details, width=100)}"
-
-    def _warning(self) -> str:
-        """A sentence that says when the noise comes from a seed."""
+    @property
+    def warning(self) -> str:
+        """A sentence that says that the noise comes from a seed; "" if it does not."""
         if not self.simulated:
             return ""
         return (
             "SIMULATED with a seed: the noise can be reproduced, so nothing is protected; "
-            "what follows holds without one. "
+            "what follows holds without one."
         )
+
+    @property
+    def asked(self) -> str:
+        """The ε and the δ asked for, as a text."""
+        failing = f", delta = {self.delta:.3g}" if self.delta else ""
+        return f"epsilon = {self.epsilon:.3g}{failing}"
+
+    @property
+    def meter(self) -> html.Html:
+        """The share of ε that is spent, as a bar with a text."""
+        spent = self.epsilon_spent
+        text = f"epsilon spent: {spent:.3g} of {self.epsilon:.3g}"
+        return html.metered(spent / self.epsilon, text)
+
+    def __str__(self) -> str:
+        return "\n".join(fill(text, width=100) for text in self.paragraphs)
+
+    @property
+    def paragraphs(self) -> tuple[str, str]:
+        """The text without line breaks: the promise, then the account and all else."""
+        details = [*self._not_protected(), self._account(), self._fine_print()]
+        return f"{self.warning} {self._promise()}".strip(), " ".join(details)
 
     def _promise(self) -> str:
         """Two sentences: the guarantee, and the attacker against whom it holds."""

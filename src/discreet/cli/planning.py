@@ -131,13 +131,17 @@ def planned(name: str, kind: str) -> Callable[[Declared], Declared]:
             **settings: Any,
         ) -> None:
             from discreet.budget.privacy import Privacy
+            from discreet.progress import bars_on
             from discreet.simulate.planning import cases
-            from discreet.simulate.planning.search import make_plan, print_plan
+            from discreet.simulate.planning.plan import print_plan
+            from discreet.simulate.planning.search import make_plan
 
             privacy = Privacy(epsilon, delta, contributions=contributions)
             case = getattr(cases, kind)(privacy=privacy, **settings)
             console = Console(quiet=as_json)
-            answer(make_plan(case, console, minutes), as_json, print_plan)
+            found = make_plan(case, minutes=minutes, bar=bars_on(console))
+            print_plan(found, console)
+            answer(found.as_plain(), as_json)
 
         options = [
             *signature(declared).parameters.values(),

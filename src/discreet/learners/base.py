@@ -650,6 +650,12 @@ class Learner(Durable):
         )
         return f"{type(self).__name__}({settings})"
 
+    def _repr_html_(self) -> str:
+        """Return what may be read of this learner as HTML, for notebooks."""
+        from discreet.learners.notebook import page_of
+
+        return page_of(self)
+
 
 class _FormerName:
     """A former name of a public attribute; reading it is refused with the present name.

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from discreet import html
 from discreet.arrays import Mask
+from discreet.frames import frame_of
 from discreet.records.cells import Cells
 
 if TYPE_CHECKING:
+    import polars
+
     from discreet.progress import Report
 
 Rows = TypeVar("Rows", bound=Cells)
@@ -43,6 +47,24 @@ class Check:
     def as_plain(self) -> dict[str, object]:
         """Return the check as plain data."""
         return {"warning": NOT_PRIVATE} | asdict(self)
+
+    def to_frame(self) -> "polars.DataFrame":
+        """Return a Polars frame with one row per rule; it is NOT private.
+
+        Needs the extra `tables`.
+        """
+        rules = np.array(list(self.by_rule), dtype=np.str_)
+        rows = np.array(list(self.by_rule.values()), dtype=np.int64)
+        return frame_of({"rule": rules, "rows": rows})
+
+    def _repr_html_(self) -> str:
+        """Return the warning, the notices and a table of the rules, for notebooks."""
+        return html.block(
+            *(f"Note: {notice}" for notice in self.notices),
+            html.table(["rule", "rows"], list(self.by_rule.items())),
+            title=f"Rows that cannot be read: {self.unreadable:,} of {self.rows:,}",
+            warning=NOT_PRIVATE,
+        )
 
     def __str__(self) -> str:
         lines = [NOT_PRIVATE, *(f"Note: {notice}" for notice in self.notices)]

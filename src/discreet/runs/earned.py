@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURE = "earned.png"
-UNSURE = 5.0
-"""Entries more than this many times as noisy as the median one do not set the picture's scale."""
 
 
 def as_entries(report: Report) -> dict[str, list[float]]:
@@ -55,7 +53,7 @@ def draw_earned(report: Report, meaning: str) -> "Figure":
     )
     axes.stairs(value, edges, baseline=None, color=pictures.BLUE, linewidth=1.8)
     axes.set_xlim(0, edges[-1])
-    axes.set_ylim(*_scale(report))
+    axes.set_ylim(*report.shown_range)
     axes.set_xlabel("visitors")
     axes.set_ylabel(report.what)
     axes.set_title(
@@ -76,13 +74,3 @@ def draw_earned(report: Report, meaning: str) -> "Figure":
     axes.grid(axis="y", color=pictures.GREY, alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)
     return figure
-
-
-def _scale(report: Report) -> tuple[float, float]:
-    """Return the range of the picture: the bands of all entries that are not too noisy."""
-    deviation = report.standard_deviation
-    seen = deviation <= UNSURE * float(np.median(deviation))
-    low = float((report.value - 2 * deviation)[seen].min())
-    high = float((report.value + 2 * deviation)[seen].max())
-    margin = 0.08 * (high - low)
-    return low - margin, high + margin

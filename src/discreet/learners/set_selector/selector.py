@@ -6,15 +6,13 @@ Guarantee   docs/guarantees/selector.md
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
 from discreet import require
-from discreet.arrays import Floats
-from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.domains import SetDomain
 from discreet.engine.engine import Engine
@@ -27,6 +25,7 @@ from discreet.learners.base import JournalLike
 from discreet.learners.constructor import constructor
 from discreet.learners.executors import check_engine, workers
 from discreet.learners.labels import Label, names_by_number
+from discreet.learners.set_selector.chosen import Chosen, Traced
 from discreet.learners.set_selector.histogram import Histogram
 from discreet.learners.set_selector.mode import Public, SelectorMode
 from discreet.learners.set_selector.partitions import (
@@ -41,59 +40,6 @@ from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.records.check import Check
 from discreet.release.aggregators.partitions import Runner
 from discreet.release.randomness import this_process
-
-
-class Traced(NamedTuple):
-    """One drawn item, and the worth of the set up to it, where that was released."""
-
-    item: Label
-    worth: float | None
-    """The released worth of the set up to this item, to all people together."""
-
-
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """The result of a selection; all of it is public.
-
-    `items` are labels if the selector has them, otherwise numbers; `numbers` are always numbers.
-    `value` is the worth of the set to all people together and its standard deviation; None without
-    a `report` share of the budget. `trace` has the items in the order in which they were drawn;
-    after a histogram, whose noisy counts determine it, also the worth of the set up to each item.
-    `counts` are those noisy counts: the released number of people per public cell, for `Nearby` a
-    grid with one axis per coordinate. Some are negative, because each has noise with the standard
-    deviation `counts_deviation`. Both are None without a histogram, and for a choice that an
-    earlier version committed.
-    """
-
-    items: list[Label]
-    numbers: list[int]
-    method: str
-    why: str
-    guarantee: Guarantee
-    trace: list[Traced]
-    value: tuple[float, float] | None
-    people: int
-    counts: Floats | None = field(default=None, repr=False)
-    counts_deviation: float | None = None
-
-    def as_plain(self) -> dict[str, Any]:
-        """Return the result as numbers, strings and lists, for a message or a file.
-
-        The counts are left out: there may be a million of them.
-        """
-        value = None
-        if self.value is not None:
-            value = {"mean": self.value[0], "standard_deviation": self.value[1]}
-        return {
-            "items": self.items,
-            "numbers": self.numbers,
-            "method": self.method,
-            "why": self.why,
-            "people": self.people,
-            "trace": [{"item": item, "worth": worth} for item, worth in self.trace],
-            "value": value,
-            "guarantee": str(self.guarantee),
-        }
 
 
 class SetSelector:

@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet import html, svg
 from discreet.arrays import Floats
-from discreet.errors import ConfigError
+from discreet.frames import FrameColumn, frame_of
 
 if TYPE_CHECKING:
     import polars
+
+MOST_CLASSES = 20
+"""The largest number of classes that are shown."""
+NORMAL_95 = 1.96
+"""Half the length of a 95 % interval, in standard errors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +47,65 @@ class Published:
         return {name: column[0] for name, column in zip(names, plain, strict=True)}
 
     def to_frame(self) -> "polars.DataFrame":
-        """Return a Polars frame with one row per coefficient, and one for the intercept."""
-        try:
-            import polars
-        except ImportError:
-            raise ConfigError("frames need Polars: pip install 'discreet[tables]'") from None
+        """Return a Polars frame with one row per coefficient, and one for the intercept.
+
+        Needs the extra `tables`.
+        """
+        table = self._table
+        rows: dict[str, FrameColumn] = {
+            "name": [*self.names, "intercept"] * len(table),
+            "coefficient": table[..., 0].reshape(-1),
+            "standard_error": table[..., 1].reshape(-1),
+        }
+        if len(table) > 1:
+            rows = {"class": np.repeat(np.arange(len(table)), table.shape[1]), **rows}
+        return frame_of(rows)
+
+    @property
+    def _table(self) -> Floats:
+        """Coefficients and standard errors by class and name, those of the intercept last."""
         values = np.atleast_2d(self.coefficients)
         errors = np.atleast_2d(self.standard_errors)
         intercepts = np.atleast_1d(np.asarray(self.intercept))
         of_intercepts = np.atleast_1d(np.asarray(self.intercept_standard_error))
-        rows = {
-            "name": [*self.names, "intercept"] * len(values),
-            "coefficient": np.column_stack([values, intercepts]).reshape(-1),
-            "standard_error": np.column_stack([errors, of_intercepts]).reshape(-1),
-        }
-        if len(values) > 1:
-            classes = np.repeat(np.arange(len(values)), len(self.names) + 1)
-            rows = {"class": classes, **rows}
-        return polars.DataFrame(rows)
+        return np.stack(
+            [np.column_stack([values, intercepts]), np.column_stack([errors, of_intercepts])],
+            axis=-1,
+        )
+
+    def _repr_html_(self) -> str:
+        """Return bars with whiskers and a table, for notebooks; one of each per class."""
+        table = self._table
+        if len(table) == 1:
+            return html.block(*self._shown(table[0]))
+        shown = [
+            html.folded(f"class {number}", *self._shown(rows))
+            for number, rows in enumerate(table[:MOST_CLASSES])
+        ]
+        more = len(table) - len(shown)
+        rest = f"and {more:,} more classes" if more else ""
+        return html.block(*shown, rest, title="Published coefficients")
+
+    def _shown(self, rows: Floats) -> list[html.Html]:
+        """The picture and the table of one class."""
+        largest = np.argsort(-np.abs(rows[:-1, 0]), kind="stable")[: svg.MOST_BARS]
+        chosen = np.sort(largest)
+        notes = ["each per unit of its column"]
+        if np.isfinite(rows[chosen, 1]).any():
+            notes.append("whiskers: 95 % intervals")
+        if len(chosen) < len(self.names):
+            notes.append(f"the {len(chosen)} largest of {len(self.names):,}")
+        picture = svg.bars(
+            svg.Bars(
+                [self.names[place] for place in chosen],
+                rows[chosen, 0].tolist(),
+                (NORMAL_95 * rows[chosen, 1]).tolist(),
+            ),
+            title="Published coefficients",
+            note="; ".join(notes),
+        )
+        named = zip([*self.names, "intercept"], rows.tolist(), strict=True)
+        table = html.table(
+            ["name", "coefficient", "standard error"], [(name, *both) for name, both in named]
+        )
+        return [html.Html(picture), table]

@@ -19,18 +19,14 @@ from multiprocessing import get_context
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from rich.console import Console
-from rich.table import Table
-
 from discreet import require
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
-from discreet.progress import Bar, Report, bars_on
+from discreet.progress import Bar, Report, silent
+from discreet.simulate.planning.plan import GOAL, Plan, Share
 from discreet.simulate.problems.problem import Problem
 from discreet.tasks import repeat
 
-GOAL = 0.9
-"""The share of the value that a plan aims for."""
 MINUTES = 1.0
 """Default limit of the simulations, in minutes."""
 CORES = 2
@@ -49,25 +45,6 @@ LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e6
 """The range of ε that a guarantee can have."""
 FIRST_WORLD = 1000
 """Seed of the first world."""
-NAMES = {
-    "method": "learns by",
-    "why": "because",
-    "block": "{who} between releases (first block)",
-    "releases": "releases",
-    "rate": "learning rate",
-    "explore": "share of rounds that explore",
-    "noise_in_visitors": "noise, in visitors",
-    "noise_in_people": "noise, in people",
-    "noise_in_samples": "noise, in samples",
-    "noise_of_report": "noise of a block's reported value",
-    "preparation": "samples used for preparation",
-    "passes": "passes",
-    "error_in_people": "error of the choice, in people",
-    "first_views_of_an_item": "views of an item in the first block",
-    "tries_of_an_item": "tries of an item, in all",
-    "tries_of_a_set": "tries of each set",
-    "warning": "warning",
-}
 
 
 @dataclass(frozen=True)
@@ -115,20 +92,6 @@ class Afforded(NamedTuple):
     """Upper bound of the time, on one core."""
 
 
-class Share(NamedTuple):
-    """Mean share of the value over worlds, at an epsilon and a number of people."""
-
-    epsilon: float
-    people: int
-    share: float
-    standard_error: float | None
-    """Standard error over worlds; None with one world."""
-
-    def __str__(self) -> str:
-        error = "" if self.standard_error is None else f" ± {self.standard_error:.1%}"
-        return f"{max(self.share, 0):.1%}{error}"
-
-
 class Search(NamedTuple):
     """Result of a search: the least trial that reaches the goal, if any, and all trials."""
 
@@ -151,41 +114,43 @@ def share_of(case: Case, seed: int) -> float:
     return -inf
 
 
-def make_plan(case: Case, console: Console, minutes: float = MINUTES) -> dict[str, Any]:
+def make_plan(case: Case, *, minutes: float = MINUTES, bar: Bar = silent) -> Plan:
     """Return the facts of a plan, the expected share, and what 90 % of the value would take.
 
     Parameters
     ----------
     case
         The planned problem: its size, its number of people and its privacy.
-    console
-        Where progress is shown.
     minutes
         Limit of the simulations.
-
-    Returns
-    -------
-    dict
-        Facts and simulated numbers by name, as `discreet plan --json` prints them.
+    bar
+        How progress is shown.
     """
     facts = case.facts()
     minutes = require.number("minutes", minutes, 0.01, 1e5)
     afforded = affordable(case, minutes)
     simulated = replace(case, rounds=afforded.people)
-    answers = _simulate(simulated, afforded, bars_on(console))
-    return {
-        "facts": facts | {"delta": case.privacy.delta, "contributions": case.privacy.contributions},
-        "in_words": in_words(case.privacy),
-        "world": case.world,
-        "worlds": afforded.effort.worlds,
-        "who": case.who,
-        "value": case.value,
-        "people": case.rounds,
-        "people_simulated": afforded.people,
-        "minutes_for_all_people": _minutes_for_all(case, afforded),
-        **_simulated_numbers(answers),
-        "minutes_for_more_people": _minutes_for_more(simulated, afforded, answers.people),
-    }
+    answers = _simulate(simulated, afforded, bar)
+    enough_epsilon = answers.epsilons.least
+    enough_people = answers.people.least
+    return Plan(
+        facts=facts | {"delta": case.privacy.delta, "contributions": case.privacy.contributions},
+        in_words=in_words(case.privacy),
+        world=case.world,
+        worlds=afforded.effort.worlds,
+        who=case.who,
+        value=case.value,
+        people=case.rounds,
+        people_simulated=afforded.people,
+        minutes_for_all_people=_minutes_for_all(case, afforded),
+        expected_share=answers.expected.share,
+        standard_error=answers.expected.standard_error,
+        share_by_epsilon=answers.epsilons.trials,
+        share_by_people=answers.people.trials,
+        epsilon_for_90_percent=enough_epsilon and enough_epsilon.epsilon,
+        people_for_90_percent=enough_people and enough_people.people,
+        minutes_for_more_people=_minutes_for_more(simulated, afforded, answers.people),
+    )
 
 
 def _simulate(case: Case, afforded: Afforded, bar: Bar) -> Answers:
@@ -206,20 +171,6 @@ def _simulate(case: Case, afforded: Afforded, bar: Bar) -> Answers:
         epsilons = searches.submit(least, with_epsilon, STEPS, STEPS, STEPS)
         people = searches.submit(least, with_people, fewest, afforded.more, STRIDE)
         return Answers(expected, epsilons.result(), people.result())
-
-
-def _simulated_numbers(answers: Answers) -> dict[str, object]:
-    """The numbers of a plan that were simulated."""
-    enough_epsilon = answers.epsilons.least
-    enough_people = answers.people.least
-    return {
-        "expected_share": answers.expected.share,
-        "standard_error": answers.expected.standard_error,
-        "share_by_epsilon": [row._asdict() for row in answers.epsilons.trials],
-        "share_by_people": [row._asdict() for row in answers.people.trials],
-        "epsilon_for_90_percent": enough_epsilon and enough_epsilon.epsilon,
-        "people_for_90_percent": enough_people and enough_people.people,
-    }
 
 
 @contextmanager
@@ -373,74 +324,3 @@ def _least(
         else:
             low = middle
     return Search(least, sorted(set(trials), key=lambda trial: trial[:2]))
-
-
-def print_plan(plan: dict[str, Any], console: Console) -> None:
-    """Print a plan as a table: the facts first, then the simulated numbers."""
-    table = Table(show_header=False, title="What this budget buys")
-    _add_facts(table, plan)
-    table.add_section()
-    _add_simulated(table, plan)
-    console.print(table)
-
-
-def _add_facts(table: Table, plan: dict[str, Any]) -> None:
-    """Add the rows of the facts that are fixed beforehand."""
-    facts = plan["facts"]
-    for name, value in facts.items():
-        if name in NAMES:
-            table.add_row(NAMES[name].format(who=plan["who"]), _shown(value))
-    failing = f" at delta = {facts['delta']:g}" if facts["delta"] else ""
-    table.add_row("privacy spent in the end", f"epsilon = {facts['epsilon']:.4g}{failing}")
-    table.add_row("in plain words", plan["in_words"])
-    if facts["contributions"] > 1:
-        rounds = f"up to {facts['contributions']}, all of them together"
-        table.add_row("rounds of one person", rounds)
-
-
-def _add_simulated(table: Table, plan: dict[str, Any]) -> None:
-    """Add the rows of the simulated numbers."""
-    who = plan["who"]
-    expected = Share(0.0, 0, plan["expected_share"], plan["standard_error"])
-    table.add_row("share of the value", str(expected))
-    table.add_row("the value is", plan["value"])
-    simulated = f"{plan['people_simulated']:,} {who} in {plan['worlds']} worlds: {plan['world']}"
-    table.add_row("simulated", simulated)
-    if plan["people_simulated"] < plan["people"]:
-        table.add_row("", f"all {plan['people']:,}: {_remedy(plan['minutes_for_all_people'])}")
-    for name, what in (("epsilon", "epsilon"), ("people", who)):
-        enough = _enough(name, plan[f"{name}_for_90_percent"], plan[f"share_by_{name}"])
-        if name == "people" and plan["people_for_90_percent"] is None:
-            enough += f"; to try more: {_remedy(plan['minutes_for_more_people'])}"
-        table.add_row(f"{what} for 90 %", enough)
-
-
-def _remedy(minutes: int | None) -> str:
-    """The option that would simulate enough people."""
-    if minutes is None:
-        return "too many to simulate"
-    return f"takes --minutes {minutes}"
-
-
-def _enough(name: str, least: float | None, trials: list[dict[str, Any]]) -> str:
-    """The least number that reaches the goal, or the share that the largest trial reaches."""
-    if least is None:
-        last = max(trials, key=lambda row: row[name])
-        most = _rounded(last[name])
-        share = f"{max(last['share'], 0):.1%}"
-        if name == "epsilon":
-            return f"none: {most} gives {share}"
-        return f"more than {most}, which give {share}"
-    is_lowest_trial = least <= min(row[name] for row in trials)
-    return f"{'at most' if is_lowest_trial else 'about'} {_rounded(least)}"
-
-
-def _rounded(value: float) -> str:
-    """Return a number as text: whole numbers (people) to two digits, others (epsilon) to three."""
-    return f"{float(f'{value:.2g}'):,.0f}" if isinstance(value, int) else f"{value:.3g}"
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:,.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
