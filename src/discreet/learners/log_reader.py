@@ -27,7 +27,7 @@ from discreet.records.kinds import recognised
 from discreet.records.samples import opened as opened_table
 
 if TYPE_CHECKING:
-    from discreet.learners.base import Learner
+    from discreet.learners.readable import Readable
     from discreet.records.sources import Source
     from discreet.records.table import LogTable
 
@@ -161,7 +161,7 @@ def _length_notice(rows: int | None, horizon: int | None) -> str:
 
 
 def reader_for(
-    learner: "Learner",
+    learner: "Readable",
     table: object,
     persons: object = None,
     *,
@@ -179,7 +179,7 @@ def reader_for(
 
 
 def check_for(
-    learner: "Learner", rows: object, persons: object, log: dict[str, object] | None = None
+    learner: "Readable", rows: object, persons: object, log: dict[str, object] | None = None
 ) -> Check:
     """Return how many rows of a table, an array or a list a learner cannot read; NOT private."""
     is_table, rows = recognised(rows)
@@ -194,7 +194,7 @@ def check_for(
     return checked_rows(cells, adapter.unreadable(cells, adapter.answer_names))
 
 
-def _adapter_of(learner: "Learner", log: dict[str, object] | None) -> LogAdapter:
+def _adapter_of(learner: "Readable", log: dict[str, object] | None) -> LogAdapter:
     """Return the log adapter of a learner, with the labels that its items have by now."""
     kinds = type(learner).__mro__
     name = next((kind.__name__ for kind in kinds if kind.__name__ in HOMES), None)

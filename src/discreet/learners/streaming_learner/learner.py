@@ -31,7 +31,7 @@ Batch = tuple[Samples, list[object] | None]
 """Some samples of a table, and the name of each person where they have names."""
 
 
-class StreamingLearner(Learner):
+class StreamingLearner(Learner[Floats, Floats]):
     """Learn the coefficients of a linear predictor, one private sample per round.
 
     New coefficients are released after every block of samples; `act()` and `coefficients` return
