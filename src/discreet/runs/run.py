@@ -37,6 +37,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from discreet.engine.logs import LOGGER
 from discreet.engine.readings import Report
 from discreet.errors import ConfigError
 from discreet.learners.abilities import Publishes, WarmStarts
@@ -111,6 +112,9 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     try:
         # From here on the state is locked: no other process writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
+        LOGGER.info(
+            "run in %s: %s, over %s", out, "resumed" if begun else "started", source.log.name
+        )
         others = _others(source)  # refused before the way of reading is settled
         store_reading(out, source.reading, begun=begun)
         takes_delta = learner.guarantee.total.takes_delta
@@ -130,6 +134,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     notices += learner.notices.values()
     report = _report(learner, source, earned, notices)
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
+    LOGGER.info("run in %s: finished after %d rows", out, learner.clock)
     _show(learner, source, decisions, console)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *pictures))
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
