@@ -11,7 +11,7 @@ in a `Problem`, the way from answers to releases in an `Engine`, the clock in `R
 Guarantee   docs/guarantees/engine.md
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, cast
 
@@ -33,6 +33,7 @@ from discreet.learners.durable import JournalLike as JournalLike
 from discreet.learners.guard import guarded as guarded
 from discreet.learners.readable import Readable
 from discreet.learners.requests import request_of
+from discreet.progress import bar
 from discreet.records.kinds import recognised
 from discreet.release.door import Door
 
@@ -385,33 +386,37 @@ class Learner(Readable, Generic[Decision, Decisions]):
             As for `open_many`.
         """
         decisions: list[np.ndarray] = []
-        for answers, names in self._parts(rows, persons):
-            self._refuse_beyond(answers)
-            position = 0
-            while position < len(answers):
-                self._rounds.release_if_due()
-                end = position + min(self._rounds.until_release, self.most_at_once)
-                part = answers[position:end]
-                decisions.append(self._rounds.preview(len(part)))
-                self._observe_many(part, names and names[position : position + len(part)])
-                position += len(part)
+        count, parts = self._parts(rows, persons)
+        with bar("rounds", count) as report:
+            for answers, names in parts:
+                self._refuse_beyond(answers)
+                position = 0
+                while position < len(answers):
+                    self._rounds.release_if_due()
+                    end = position + min(self._rounds.until_release, self.most_at_once)
+                    part = answers[position:end]
+                    decisions.append(self._rounds.preview(len(part)))
+                    self._observe_many(part, names and names[position : position + len(part)])
+                    position += len(part)
+                    report(len(part))
         nothing: Any = np.array([])
         return self._in_labels(np.concatenate(decisions)) if decisions else nothing
 
-    def _parts(self, rows: object, persons: object) -> Iterator["_Answers"]:
-        """Yield all answers: at once, or those of a table of known length in batches."""
+    def _parts(self, rows: object, persons: object) -> tuple[int, Iterable["_Answers"]]:
+        """Return all answers, and how many: at once, or a table of known length in batches."""
         if type(rows) not in ROWS:
             found, rows = recognised(rows)
             if found:
                 self._refuse_without_context()
                 reader = self._reader(rows, persons)
                 if reader.count is None:
-                    yield self._of_table(reader, reader.whole(self._rounds.until_horizon))
-                    return
+                    whole = reader.whole(self._rounds.until_horizon)
+                    return len(whole), [self._of_table(reader, whole)]
                 self._refuse_more_than_left(reader.count)
-                yield from (self._of_table(reader, batch) for batch in reader.batches())
-                return
-        yield self._answers(rows, persons, 0)
+                batches = reader.batches()
+                return reader.count, (self._of_table(reader, batch) for batch in batches)
+        answers = self._answers(rows, persons, 0)
+        return len(answers.answers), [answers]
 
     def _refuse_beyond(self, rows: Sized) -> None:
         """Refuse rows that cannot be read or exceed the horizon, before any budget is spent."""

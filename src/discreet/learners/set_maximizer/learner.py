@@ -27,6 +27,7 @@ from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.streams import Stream
 from discreet.limits import MOST_ROUNDS
+from discreet.progress import bar
 from discreet.records.kinds import recognised
 
 if TYPE_CHECKING:
@@ -323,12 +324,13 @@ class SetMaximizer(Learner[Decision, Slates]):
             )
         if self.clock:
             raise StateError(LOG_COMES_FIRST)
-        found, rows = recognised(rows)
-        if found:
-            others = self._log_of_table(rows, propensity, least_propensity)
-            rows, propensity = others.rows, others.propensity
-        logged = Logged.checked(rows, propensity, least_propensity, len(self.active))
-        self._engine.admit(logged.event, logged, self._rounds.state())
+        with bar("log", None):
+            found, rows = recognised(rows)
+            if found:
+                others = self._log_of_table(rows, propensity, least_propensity)
+                rows, propensity = others.rows, others.propensity
+            logged = Logged.checked(rows, propensity, least_propensity, len(self.active))
+            self._engine.admit(logged.event, logged, self._rounds.state())
 
     def _log_of_table(
         self, table: object, propensity: object, least: float | None
