@@ -28,6 +28,7 @@ def test_importing_discreet_loads_numpy_at_most() -> None:
         "fastapi",
         "sklearn",
         "polars",
+        "logging",
     )
     program = (
         "import sys, discreet; from discreet import Privacy, Guarantee; Privacy(1.0); "

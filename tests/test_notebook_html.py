@@ -262,7 +262,8 @@ def test_a_long_table_says_how_many_rows_are_left_out() -> None:
 
 
 def test_results_become_frames_with_one_row_per_entry() -> None:
-    hedge = Hedge(["tea", 7], horizon=10, privacy=Privacy(1.0), seed=1)
+    labels: list[str | int] = ["tea", 7]
+    hedge = Hedge(labels, horizon=10, privacy=Privacy(1.0), seed=1)
     frame = hedge.scores().to_frame()
     assert frame.columns == ["label", "value", "standard_deviation"]
     assert frame["label"].to_list() == ["tea", "7"]

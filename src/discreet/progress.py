@@ -1,30 +1,92 @@
-"""Progress reports of long computations, shown as a bar on a console or not at all."""
+"""Progress bars of long calls: on a console while `shown` lasts, otherwise none.
+
+    from discreet import progress
+
+    with progress.shown():
+        model.observe_stream("sales.parquet")
+
+A bar counts rows, rounds, passes or tasks, which are public; it tells nothing of any value.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import Progress
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Report = Callable[[float], object]
 """A function to call with the number of people, tasks or seconds of work just done."""
-Bar = Callable[[str, int], AbstractContextManager[Report]]
-"""A function that opens a progress bar with a label, up to a total."""
+Bar = Callable[[str, int | None], AbstractContextManager[Report]]
+"""A function that opens a progress bar with a label, up to a total; None if it is not known."""
 
 
 @contextmanager
-def silent(label: str, total: int) -> Iterator[Report]:
+def silent(label: str, total: int | None) -> Iterator[Report]:
     """Ignore all progress reports."""
     yield lambda count: None
 
 
-def bars_on(console: Console) -> Bar:
-    """Return progress bars on this console, which disappear when they are full."""
+def bars_on(console: "Console") -> Bar:
+    """Return progress bars on this console, which disappear when they are closed.
+
+    A bar that is opened inside another one is shown below it. A file gets no bars, and no blank
+    lines in their place.
+    """
+    from rich.progress import Progress  # on first use: learners import this module
+
+    is_seen = console.is_terminal or console.is_jupyter
+    progress = Progress(console=console, transient=True, disable=not is_seen)
 
     @contextmanager
-    def bar(label: str, total: int) -> Iterator[Report]:
-        with Progress(console=console, transient=True) as progress:
-            task = progress.add_task(label, total=total)
+    def bar(label: str, total: int | None) -> Iterator[Report]:
+        is_first = not progress.tasks
+        task = progress.add_task(label, total=total)
+        try:
+            if is_first:
+                progress.start()
             yield lambda count: progress.advance(task, count)
+        finally:
+            progress.remove_task(task)
+            if is_first:
+                progress.stop()
 
     return bar
+
+
+_shown: ContextVar[Bar] = ContextVar("bars", default=silent)
+"""The bars of long calls in this thread."""
+
+
+@contextmanager
+def shown(console: "Console | None" = None) -> Iterator[None]:
+    """Show a progress bar for each long call of this thread, while the context lasts.
+
+    Long calls are `replay`, `observe_stream`, `warm_start`, `check` and `warm_up`, and `fit` of
+    selectors and estimators.
+
+    Parameters
+    ----------
+    console
+        A console of Rich; None: standard error.
+
+    Examples
+    --------
+    >>> from discreet import Hedge, Privacy, progress
+    >>> hedge = Hedge(["tea", "milk"], horizon=1000, privacy=Privacy(1.0), seed=1)
+    >>> with progress.shown():
+    ...     decisions = hedge.replay([[0.2, 0.7]] * 1000)
+    """
+    from rich.console import Console
+
+    token = _shown.set(bars_on(Console(stderr=True) if console is None else console))
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
+def bar(label: str, total: int | None) -> AbstractContextManager[Report]:
+    """Open the progress bar of a long call, if bars are shown."""
+    return _shown.get()(label, total)

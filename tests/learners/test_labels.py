@@ -42,7 +42,9 @@ def clinic(**settings: Any) -> ContextualBandit:
 
 def test_clicks_by_integer_label_teach_the_items_that_were_shown() -> None:
     """Integer labels: a shop whose products are called 1 to 20 must not mix up neighbours."""
-    products = SetMaximizer(range(1, 21), 3, 20_000, BOTH, feedback="clicks", stream="iid", seed=1)
+    products = SetMaximizer(
+        list(range(1, 21)), 3, 20_000, BOTH, feedback="clicks", stream="iid", seed=1
+    )
     for _ in range(4000):
         slate = products.act()
         products.observe(next((item for item in slate if item in (7, 12)), None))
@@ -120,7 +122,7 @@ def test_points_stay_numbers() -> None:
     learner = ContinuousMaximizer(
         UniformMatroid(4, 2), 400, BOTH, labels=GOODS, play="point", seed=1
     )
-    assert learner.act().shape == (4,)
+    assert np.shape(learner.act()) == (4,)
 
 
 def test_arms_are_labels() -> None:

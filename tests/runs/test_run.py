@@ -52,6 +52,18 @@ def test_whole_preferences_are_read_by_the_names_of_items_in_any_order(
     assert report["guarantee"] == str(shop.guarantee)
 
 
+def test_operators_see_in_their_logs_that_a_run_starts_resumes_and_finishes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "discreet")
+    tastes = polars.DataFrame({name: [0.5] * 100 for name in ("tea", "milk", "soap")})
+    for _ in range(2):
+        run(tmp_path, SHOP, tastes)
+    texts = [record.getMessage() for record in caplog.records if record.name == "discreet"]
+    of_runs = [text.partition(": ")[2].partition(",")[0] for text in texts if "run in" in text]
+    assert of_runs == ["started", "finished after 100 rows", "resumed", "finished after 100 rows"]
+
+
 @pytest.mark.parametrize("parquet", [False, True])
 @pytest.mark.parametrize("feedback", ["bandit", "clicks"])
 @pytest.mark.parametrize("items", [["tea", "milk", "soap"], [101, 205, 309], 3])

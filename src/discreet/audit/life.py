@@ -1,7 +1,8 @@
 """A learner's whole life with one of two neighbouring streams: open, answer, close, release.
 
-After every call everything visible to a caller is noted: decisions, flags, warnings, and all that
-can be read (visible.py). The two lives of a pair are equal but for the replaced person's data.
+After every call everything visible to a caller is noted: decisions, flags, warnings, log records,
+and all that can be read (visible.py). The two lives of a pair are equal but for the replaced
+person's data.
 """
 
 import warnings
@@ -15,7 +16,7 @@ import numpy as np
 from discreet.audit.accounts import check_all_is_spent, check_spending
 from discreet.audit.cases.case import LogOfCase
 from discreet.audit.pair import Fate, Pair
-from discreet.audit.visible import readings
+from discreet.audit.visible import logged, readings
 from discreet.engine.flat_state import flat
 from discreet.engine.plan import Step
 from discreet.engine.problem import Problem, view_of
@@ -85,6 +86,8 @@ class Life:
         self._note = note
         self._warnings: list[warnings.WarningMessage] = []
         """Warnings since the last look."""
+        self._logs: list[str] = []
+        """Log records since the last look."""
         self._waiting: list[Waiting] = []
         chosen = np.random.default_rng([pair.seeds.public, 3])
         # Calls open several rounds: one person must not decide whether others in the call count.
@@ -101,6 +104,7 @@ class Life:
             if self.closely:
                 self._warnings = stack.enter_context(warnings.catch_warnings(record=True))
                 warnings.simplefilter("always")
+                self._logs = stack.enter_context(logged())
             self._live()
         return self.steps
 
@@ -235,7 +239,9 @@ class Life:
             self._note(name, value)
         shown = [f"{one.category.__name__}: {one.message}" for one in self._warnings]
         self._note("warnings", shown)
+        self._note("log records", list(self._logs))
         self._warnings.clear()
+        self._logs.clear()
 
     def _look_at_release(self) -> None:
         """Check the ledger, add the step that begins, and note the public state."""

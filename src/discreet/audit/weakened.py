@@ -1,8 +1,8 @@
 """Weakened copies of the library, which an audit must catch.
 
 Each is a context manager that makes all learners break one promise while it lasts: aggregators that
-understate their sensitivity; readings, flags and warnings that depend on the open block; a ledger
-that is not charged; a guarantee that states less than was spent.
+understate their sensitivity; readings, flags, warnings and log records that depend on the open
+block; a ledger that is not charged; a guarantee that states less than was spent.
 """
 
 import warnings
@@ -20,6 +20,7 @@ from discreet.audit.transcript import measured_costs
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Charge
+from discreet.engine.logs import LOGGER
 from discreet.engine.tickets import Tickets
 from discreet.errors import StateError
 from discreet.learners.base import Learner
@@ -129,7 +130,7 @@ def _patched(owner: type, name: str, value: object) -> Iterator[None]:
             setattr(owner, name, before)
 
 
-# --- readings, flags, warnings and the ledger ---------------------------------------------------
+# --- readings, flags, warnings, logs and the ledger ---------------------------------------------
 
 
 def _open_sum(learner: Learner) -> int:
@@ -201,6 +202,19 @@ def _leaking_warnings() -> Weak:
     return partial(_patched, Learner, "close_many", close_many)
 
 
+def _leaking_logs() -> Weak:
+    """Make learners log how many answers added something."""
+    honest = Learner.close_many
+
+    def close_many(self: Learner, tickets: Tickets, feedback: object) -> Mask:
+        before = _open_sum(self)
+        counted: Mask = honest(self, tickets, feedback)
+        LOGGER.debug("answers that added something: %d", before != _open_sum(self))
+        return counted
+
+    return partial(_patched, Learner, "close_many", close_many)
+
+
 def _uncharged() -> Weak:
     """Make the ledger charge nothing."""
 
@@ -228,6 +242,7 @@ LEAKS: Mapping[str, Weak] = {
     "active items that depend on data": _leaking_property("active", SetMaximizer),
     "flags that depend on data": _leaking_flags(),
     "warnings that depend on data": _leaking_warnings(),
+    "log records that depend on data": _leaking_logs(),
     "a ledger that is never charged": _uncharged(),
     "a guarantee that states half of what was spent": _halved(),
 }

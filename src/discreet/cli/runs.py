@@ -159,19 +159,21 @@ def evaluate(
     spends its own budget.
     """
     from discreet.budget.privacy import Privacy
+    from discreet.progress import shown
     from discreet.runs.evaluate import evaluate_log, policy_from, show_evaluation
     from discreet.runs.settings import log_settings_in
 
     privacy = Privacy(epsilon, delta, contributions=contributions)
-    evaluation = evaluate_log(
-        policy_from(policy),
-        data,
-        privacy,
-        propensity=propensity,
-        clip=clip,
-        log=None if log is None else log_settings_in(log),
-        answer=column,
-    )
+    with shown(Console(stderr=True, quiet=as_json)):
+        evaluation = evaluate_log(
+            policy_from(policy),
+            data,
+            privacy,
+            propensity=propensity,
+            clip=clip,
+            log=None if log is None else log_settings_in(log),
+            answer=column,
+        )
     answer(evaluation, as_json, show_evaluation)
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Charge, Privacy, delta_notice
+from discreet.engine import logs
 from discreet.engine.coins import Coins
 from discreet.engine.commits import CommitFailure, commit_and_read_back, store
 from discreet.engine.flat_state import flat
@@ -64,6 +65,7 @@ class _Now:
 class _PublicEvent(NamedTuple):
     """A public event that is not known to be committed."""
 
+    event: object
     revision: int
     public: State
     """The public state after the event."""
@@ -166,6 +168,16 @@ class Engine:
         """Whether snapshots are stored in a file."""
         return isinstance(self._journal, FileJournal)
 
+    @property
+    def _path(self) -> object:
+        """The file of the journal; None without one."""
+        return self._journal.path if isinstance(self._journal, FileJournal) else None
+
+    @property
+    def _whose(self) -> logs.Whose:
+        """What log records call this learner."""
+        return logs.Whose(self.kind, self.committed.identity)
+
     def check(self) -> None:
         """Raise `StateError` if a release failed, or if this process is a fork."""
         if self._failed:
@@ -248,6 +260,7 @@ class Engine:
         """Commit a drawn release, and only then use it."""
         failure = commit_and_read_back(self._journal, snapshot)
         if failure is not None:
+            logs.not_committed(self._whose, snapshot.index, failure.cause)
             raise StateError(
                 f"a release could not be committed ({failure.cause}): nothing was shown, all "
                 f"answers are counted; {self.problem.retry}"
@@ -255,6 +268,19 @@ class Engine:
         self._take(snapshot, self._published)
         self._unsettled = None
         self._published = None
+        self._log_release()
+
+    def _log_release(self) -> None:
+        """Log the newest release, and the end of the plan."""
+        if not logs.LOGGER.isEnabledFor(logs.INFO):
+            return
+        now = self._now
+        privacy = self.problem.settings.privacy
+        spent = now.snapshot.ledger.spent.epsilon(privacy)
+        rounds = now.snapshot.begin
+        logs.released(self._whose, now.snapshot.index, rounds, spent, privacy)
+        if now.step is None:
+            logs.finished(self._whose, rounds)
 
     def _fail(self, rounds: RoundsState) -> None:
         """Mark the learner as failed, in the journal too if that is possible."""
@@ -291,7 +317,7 @@ class Engine:
             )
         self.commit_pending_event(rounds)
         revision = self.committed.revision + 1
-        self.noted = _PublicEvent(revision, flat(self.view.noted(event)))
+        self.noted = _PublicEvent(event, revision, flat(self.view.noted(event)))
         failure = self._commit_event(rounds)
         if failure is not None and failure.is_certain:
             self.noted = None
@@ -328,7 +354,9 @@ class Engine:
         failure = commit_and_read_back(self._journal, changed)
         if failure is None:
             self._take(changed)
+            event = self.noted.event
             self.noted = None
+            logs.noted(self._whose, event)
         return failure
 
     @held
@@ -350,6 +378,7 @@ class Engine:
             public = flat(self.view.noted(event))
             revision = self.committed.revision + 1
             self._take(replace(self.committed, public=public, block={}, revision=revision))
+            logs.announced(self._whose, event)
             places = np.arange(len(people))
             self.gather(Batch(places, people, EMPTY_REQUEST))
             self.release(rounds.clock, rounds.mask_counts)
@@ -430,6 +459,7 @@ class Engine:
             first = self._first()
             store(self._journal, first)
             self._take(first)
+            logs.made(self._whose, self.problem.settings, self.problem.plan, self._path)
             return
         check_fits(self.problem, newest)
         try:
@@ -438,6 +468,7 @@ class Engine:
             raise
         except Exception:  # a checksum can be forged: the content may be anything
             raise StateError(DOES_NOT_FIT) from None
+        logs.loaded(self._whose, newest.index, newest.rounds.clock, self._path)
 
     def _accept(self, newest: Snapshot) -> None:
         check_belongs(self.problem, self.kind, newest)

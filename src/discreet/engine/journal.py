@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from discreet import require
-from discreet.engine import state_file
+from discreet.engine import logs, state_file
 from discreet.engine.snapshot import Snapshot
 from discreet.errors import ConfigError, StateError
 
@@ -221,6 +221,7 @@ class FileJournal:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
+            logs.locked(self.path)
             raise StateError(f"{self.path.name} is in use by another learner") from None
         except OSError as error:
             if lock >= 0:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 import numpy as np
 
@@ -11,9 +11,20 @@ from discreet.arrays import Integers, Mask
 from discreet.engine.labels import Labels
 from discreet.errors import ConfigError
 
+if TYPE_CHECKING:  # the standard library's type variables have defaults from Python 3.13 on
+    from typing_extensions import TypeVar
+
+    Decision = TypeVar("Decision", covariant=True, default=Any)
+    Decisions = TypeVar("Decisions", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    Decision = TypeVar("Decision", covariant=True)
+    Decisions = TypeVar("Decisions", covariant=True)
+
 
 @dataclass(eq=False, slots=True)
-class Ticket:
+class Ticket(Generic[Decision]):
     """A round that waits for feedback: pass it to `close` together with the feedback.
 
     Examples
@@ -32,7 +43,7 @@ class Ticket:
     index: int
     """Index of the release that reads its feedback."""
     round: int
-    decision: Any
+    decision: Decision
     """The decision to show: labels if the learner has them, otherwise numbers."""
 
     def as_plain(self) -> dict[str, object]:
@@ -58,11 +69,11 @@ class Ticket:
             decision = plain["decision"]
         except Exception:  # foreign data may raise anything
             raise ConfigError("a ticket must be what as_plain gave") from None
-        return cls(origin.learner, origin.epoch, origin.index, round, decision)
+        return Ticket(origin.learner, origin.epoch, origin.index, round, decision)
 
 
 @dataclass(frozen=True, eq=False)
-class Tickets:
+class Tickets(Generic[Decision, Decisions]):
     """Many rounds that wait for feedback, with one decision per row.
 
     A slice is a `Tickets` again, and each entry is a `Ticket`.
@@ -77,33 +88,36 @@ class Tickets:
     labels: Labels | None = None
 
     @cached_property
-    def decisions(self) -> Any:
+    def decisions(self) -> Decisions:
         """The decisions to show, one per round: labels if the learner has them, or numbers.
 
         They are an array, or a list of lists if labelled sets differ in size.
         """
-        return self.numbers if self.labels is None else self.labels.many(self.numbers)
+        decisions = self.numbers if self.labels is None else self.labels.many(self.numbers)
+        return cast(Decisions, decisions)  # their type follows from the learner's settings
 
     def __len__(self) -> int:
         return len(self.rounds)
 
     @overload
-    def __getitem__(self, part: int | np.integer) -> Ticket: ...
+    def __getitem__(self, part: int | np.integer) -> Ticket[Decision]: ...
 
     @overload
-    def __getitem__(self, part: slice | Sequence[int] | Integers | Mask) -> "Tickets": ...
+    def __getitem__(
+        self, part: slice | Sequence[int] | Integers | Mask
+    ) -> "Tickets[Decision, Decisions]": ...
 
     def __getitem__(
         self, part: int | np.integer | slice | Sequence[int] | Integers | Mask
-    ) -> "Ticket | Tickets":
+    ) -> "Ticket[Decision] | Tickets[Decision, Decisions]":
         rounds = self.rounds[part]
         numbers = self.numbers[part]
         if isinstance(part, int | np.integer):
-            decision = _single(numbers) if self.labels is None else self.labels.single(numbers)
+            decision: Any = _single(numbers) if self.labels is None else self.labels.single(numbers)
             return Ticket(self.learner, self.epoch, self.index, int(rounds), decision)
         return Tickets(self.learner, self.epoch, self.index, rounds, numbers, self.labels)
 
-    def __iter__(self) -> Iterator[Ticket]:
+    def __iter__(self) -> Iterator[Ticket[Decision]]:
         return (self[place] for place in range(len(self)))
 
     def as_plain(self) -> dict[str, object]:
@@ -133,7 +147,7 @@ class Tickets:
                 "tickets must be what as_plain gave: one decision per round"
             ) from None
         rounds = np.array(numbers_of_rounds, dtype=np.int64)
-        return cls(origin.learner, origin.epoch, origin.index, rounds, numbers, labels)
+        return Tickets(origin.learner, origin.epoch, origin.index, rounds, numbers, labels)
 
 
 @dataclass(frozen=True)

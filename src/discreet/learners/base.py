@@ -11,35 +11,34 @@ in a `Problem`, the way from answers to releases in an `Engine`, the clock in `R
 Guarantee   docs/guarantees/engine.md
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, cast
 
 import numpy as np
 
 from discreet import require
 from discreet.arrays import Mask
-from discreet.budget.guarantee import Guarantee
 from discreet.engine.engine import DoorMaker
 from discreet.engine.people import Name, name_of, names_of
 from discreet.engine.problem import Problem
-from discreet.engine.readings import Report, Scores
 from discreet.engine.request import Request
 from discreet.engine.settings import Settings
-from discreet.engine.tickets import Ticket, Tickets
+from discreet.engine.tickets import Decision, Decisions, Ticket, Tickets
 from discreet.errors import ConfigError, HorizonReached, StateError
 from discreet.learners.constructor import check_settings
 from discreet.learners.durable import Checkpoint as Checkpoint
-from discreet.learners.durable import CheckpointTimer, Durable
+from discreet.learners.durable import CheckpointTimer
 from discreet.learners.durable import JournalLike as JournalLike
 from discreet.learners.guard import guarded as guarded
-from discreet.learners.labels import Label, mask_of, masks_in, masks_of_people, with_room
-from discreet.records.kinds import is_table, recognised
+from discreet.learners.readable import Readable
+from discreet.learners.requests import request_of
+from discreet.progress import bar
+from discreet.records.kinds import recognised
 from discreet.release.door import Door
 
 if TYPE_CHECKING:
     from discreet.learners.log_reader import LogReader
-    from discreet.records.check import Check
     from discreet.records.table import LogTable
 
 Modes = Mapping[str, type[Problem]]
@@ -67,7 +66,7 @@ class _Answers(NamedTuple):
     names: list[Name] | None
 
 
-class Learner(Durable):
+class Learner(Readable, Generic[Decision, Decisions]):
     """Base class of all online learners: the public `act`/`observe` API, one call at a time.
 
     A subclass declares its settings and its modes; the first mode that serves the settings is
@@ -157,7 +156,7 @@ class Learner(Durable):
     @guarded
     def open(
         self, context: object = None, available: object = None, *, person: object = None
-    ) -> Ticket:
+    ) -> Ticket[Decision]:
         """Open the next round and return its ticket, with the decision.
 
         The clock ticks now, whether or not feedback comes.
@@ -173,7 +172,7 @@ class Learner(Durable):
             round that a person opens counts. `Privacy(keyed=True)` requires it in every round.
         """
         name = name_of(person, keyed=self._keyed)
-        return self._opened(self._request(context, available, 1, one=True), name)
+        return self._opened(request_of(self._engine, context, available, 1, one=True), name)
 
     @guarded
     def close(self, ticket: Ticket, feedback: object) -> bool:
@@ -187,7 +186,7 @@ class Learner(Durable):
     @guarded
     def act(
         self, context: object = None, available: object = None, *, person: object = None
-    ) -> Any:
+    ) -> Decision:
         """Return the decision of this round; a repeated call before `observe` returns it again.
 
         Parameters
@@ -201,7 +200,7 @@ class Learner(Durable):
             If a round is open with another context, mask or person.
         """
         name = name_of(person, keyed=self._keyed)
-        request = self._request(context, available, 1, one=True)
+        request = request_of(self._engine, context, available, 1, one=True)
         pending = self._pending
         if pending is not None and self._is_open(pending.ticket):
             if not pending.request.same(request):
@@ -210,7 +209,8 @@ class Learner(Durable):
                 )
             if pending.person != self._rounds.known_as(name):
                 raise StateError("a round of another person is open: observe() or skip() it first")
-            return pending.ticket.decision
+            decision: Decision = pending.ticket.decision
+            return decision
         ticket = self._opened(request, name)
         self._pending = _Pending(ticket, request, self._rounds.known_as(name))
         return ticket.decision
@@ -237,7 +237,7 @@ class Learner(Durable):
         is_current = ticket.index == self._engine.committed.index
         return is_current and self._rounds.waits(ticket.round)
 
-    def _opened(self, request: Request, name: Name) -> Ticket:
+    def _opened(self, request: Request, name: Name) -> Ticket[Decision]:
         """Return the ticket of the next round, with its decision in labels if there are any."""
         ticket = self._rounds.open(request, name)
         labels = self._engine.view.labels
@@ -251,12 +251,6 @@ class Learner(Durable):
         return counted
 
     # --- tables -----------------------------------------------------------------------------------
-
-    def _reader(self, table: object, persons: object = None, **how: Any) -> "LogReader":
-        """Return the reader of a table, by the rules of `reader_for`."""
-        from discreet.learners.log_reader import reader_for  # on first use, as Polars below it
-
-        return reader_for(self, table, persons, **how)
 
     def _answers(self, rows: object, persons: object, most: int) -> "_Answers":
         """Return the answers of many rounds, and their people; of a table, `most` + 1 at most."""
@@ -280,84 +274,12 @@ class Learner(Durable):
         answers = self._engine.problem.rows(reader.adapter.answers(rows, reader.columns))
         return _Answers(answers, names_of(reader.people(rows), len(rows), keyed=self._keyed))
 
-    def check(self, rows: object, *, persons: object = None) -> "Check":
-        """Return how many rows cannot be read, and by which rule; it opens and spends nothing.
-
-        The result is NOT private: it has exact counts of people's rows. Run it where the data is,
-        and leave it there. Settings that are chosen after a look at it depend on people's data,
-        which the guarantee does not cover.
-
-        Parameters
-        ----------
-        rows
-            Answers as for `close_many`, or a table of them. Columns of contexts, slates and arms
-            are checked, too, if the table has them. A stream or an iterator is used up.
-        persons
-            The column of a table that names the person of each row.
-
-        Examples
-        --------
-        >>> from discreet import Hedge, Privacy
-        >>> hedge = Hedge(["tea", "milk"], horizon=4, privacy=Privacy(1.0))
-        >>> print(hedge.check([[0.2, 0.7], [0.1, "much"], None, [0.3, 0.4]]))
-        NOT private: these counts depend on people's data. Keep this output where the data is.
-        row: all cells are empty (1 row)
-        milk: no number (1 row)
-        rows that cannot be read, in all: 2 of 4
-        """
-        from discreet.learners.log_reader import check_for
-
-        return check_for(self, rows, persons)
-
-    # --- requests ---------------------------------------------------------------------------------
-
-    def _request(
-        self, context: object, available: object, count: int, *, one: bool = False
-    ) -> Request:
-        """Return the request of `count` rounds, with its masks as one boolean per candidate."""
-        problem = self._engine.problem
-        if available is None:
-            return problem.request(context, None, count, one=one)
-        candidates = problem.candidates
-        if candidates is not None:
-            if not one and is_table(available):
-                available = masks_in(available, self._engine.view.labels, candidates)
-            if problem.notion != "joint DP":
-                available = self._public_mask(available, candidates)
-            elif one:
-                available = self._personal_mask(available, candidates)
-            else:
-                labels = self._engine.view.labels
-                available = masks_of_people(available, labels, candidates, count)
-        return problem.request(context, available, count, one=one)
-
-    def _public_mask(self, available: object, candidates: int) -> object:
-        """Return a public mask by position, with False for items that may be added later."""
-        view = self._engine.view
-        if view.labels is not None:
-            available = mask_of(available, view.labels, candidates)
-        if type(available) is np.ndarray and available.shape[-1:] == (candidates,):
-            return available
-        return with_room(available, len(view.names() or ()), candidates)
-
-    def _personal_mask(self, available: object, candidates: int) -> object:
-        """Return one person's mask by position; an error does not quote it."""
-        labels = self._engine.view.labels
-        if labels is None:
-            return available
-        try:
-            return mask_of(available, labels, candidates)
-        except ConfigError:  # its text would quote a person
-            raise ConfigError(
-                "available must be a yes or no for each arm, or a list of labels"
-            ) from None
-
     # --- many rounds at once ----------------------------------------------------------------------
 
     @guarded
     def open_many(
         self, what: object, available: object = None, *, persons: object = None
-    ) -> Tickets:
+    ) -> Tickets[Decision, Decisions]:
         """Open many rounds of this block at once and return their tickets.
 
         More rounds than `rounds_until_release` are refused, and none is opened. Past the horizon
@@ -400,16 +322,9 @@ class Learner(Durable):
         else:
             raise ConfigError("this learner does not use contexts: give the number of rounds")
         names = names_of(persons, count, keyed=self._keyed)
-        tickets = self._rounds.open_many(count, self._request(contexts, available, count), names)
+        request = request_of(self._engine, contexts, available, count)
+        tickets = self._rounds.open_many(count, request, names)
         return replace(tickets, labels=self._engine.view.labels)
-
-    def _contexts_of(
-        self, table: object, persons: object = None, most: int | None = None
-    ) -> tuple[object, object]:
-        """Return the contexts of a table, and the person of each row; `most` + 1 rows at most."""
-        reader = self._reader(table, persons, of="contexts")
-        rows = reader.whole(most)
-        return reader.adapter.contexts(rows, reader.columns), reader.people(rows)
 
     @guarded
     def close_many(self, tickets: Tickets, feedback: object) -> Mask:
@@ -457,7 +372,7 @@ class Learner(Durable):
         self._checkpoint_if_due(len(rows))
 
     @guarded
-    def replay(self, rows: object, *, persons: object = None) -> Any:
+    def replay(self, rows: object, *, persons: object = None) -> Decisions:
         """Feed many rounds, making the releases that fall due, and return each round's decision.
 
         Decisions are labels if the learner has labels, like those of tickets.
@@ -471,32 +386,37 @@ class Learner(Durable):
             As for `open_many`.
         """
         decisions: list[np.ndarray] = []
-        for answers, names in self._parts(rows, persons):
-            self._refuse_beyond(answers)
-            position = 0
-            while position < len(answers):
-                self._rounds.release_if_due()
-                end = position + min(self._rounds.until_release, self.most_at_once)
-                part = answers[position:end]
-                decisions.append(self._rounds.preview(len(part)))
-                self._observe_many(part, names and names[position : position + len(part)])
-                position += len(part)
-        return self._in_labels(np.concatenate(decisions)) if decisions else np.array([])
+        count, parts = self._parts(rows, persons)
+        with bar("rounds", count) as report:
+            for answers, names in parts:
+                self._refuse_beyond(answers)
+                position = 0
+                while position < len(answers):
+                    self._rounds.release_if_due()
+                    end = position + min(self._rounds.until_release, self.most_at_once)
+                    part = answers[position:end]
+                    decisions.append(self._rounds.preview(len(part)))
+                    self._observe_many(part, names and names[position : position + len(part)])
+                    position += len(part)
+                    report(len(part))
+        nothing: Any = np.array([])
+        return self._in_labels(np.concatenate(decisions)) if decisions else nothing
 
-    def _parts(self, rows: object, persons: object) -> Iterator["_Answers"]:
-        """Yield all answers: at once, or those of a table of known length in batches."""
+    def _parts(self, rows: object, persons: object) -> tuple[int, Iterable["_Answers"]]:
+        """Return all answers, and how many: at once, or a table of known length in batches."""
         if type(rows) not in ROWS:
             found, rows = recognised(rows)
             if found:
                 self._refuse_without_context()
                 reader = self._reader(rows, persons)
                 if reader.count is None:
-                    yield self._of_table(reader, reader.whole(self._rounds.until_horizon))
-                    return
+                    whole = reader.whole(self._rounds.until_horizon)
+                    return len(whole), [self._of_table(reader, whole)]
                 self._refuse_more_than_left(reader.count)
-                yield from (self._of_table(reader, batch) for batch in reader.batches())
-                return
-        yield self._answers(rows, persons, 0)
+                batches = reader.batches()
+                return reader.count, (self._of_table(reader, batch) for batch in batches)
+        answers = self._answers(rows, persons, 0)
+        return len(answers.answers), [answers]
 
     def _refuse_beyond(self, rows: Sized) -> None:
         """Refuse rows that cannot be read or exceed the horizon, before any budget is spent."""
@@ -520,7 +440,7 @@ class Learner(Durable):
             )
 
     @guarded
-    def preview(self, count: int) -> Any:
+    def preview(self, count: int) -> Decisions:
         """Return the decisions of the next `count` rounds of this block, without opening them."""
         if self._engine.problem.takes_context:
             raise ConfigError("decisions depend on a context: use open_many instead of preview")
@@ -530,9 +450,10 @@ class Learner(Durable):
             )
         return self._in_labels(self._rounds.preview(require.whole("count", count, 0)))
 
-    def _in_labels(self, decisions: np.ndarray) -> np.ndarray | list[list[Label]]:
+    def _in_labels(self, decisions: np.ndarray) -> Decisions:
         labels = self._engine.view.labels
-        return decisions if labels is None else labels.many(decisions)
+        translated = decisions if labels is None else labels.many(decisions)
+        return cast(Decisions, translated)  # their type follows from the settings
 
     @guarded
     def release_if_due(self) -> bool:
@@ -541,120 +462,6 @@ class Learner(Durable):
         The next question makes it too; this call is for pauses between questions.
         """
         return self._rounds.release_if_due()
-
-    # --- what may be read -------------------------------------------------------------------------
-
-    @property
-    def settings(self) -> Any:
-        """The settings of this learner."""
-        return self._engine.problem.settings
-
-    @property
-    def labels(self) -> list[Label] | None:
-        """The candidates' labels by number, retired and pending ones included.
-
-        They are numbers if candidates have no labels. None for learners that do not decide among
-        candidates.
-        """
-        return self._engine.view.names()
-
-    @property
-    def clock(self) -> int:
-        """Number of rounds opened so far."""
-        return self._rounds.clock
-
-    @property
-    def horizon(self) -> int | None:
-        """Number of rounds planned by now; None if there is no end."""
-        return self._engine.horizon
-
-    @property
-    def releases(self) -> int:
-        """Number of releases made so far."""
-        return self._engine.committed.index
-
-    @property
-    def rounds_before_release(self) -> int:
-        """Number of rounds before the current block: those that releases have read so far."""
-        return self._engine.committed.begin
-
-    @property
-    def rounds_until_release(self) -> int:
-        """Number of rounds that can be opened before the next release.
-
-        If a release is due, the number until the one after it.
-        """
-        return self._rounds.until_release
-
-    @property
-    def most_at_once(self) -> int:
-        """Largest number of rounds per call: their decisions must fit into memory."""
-        return self._rounds.most_at_once
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """Public numbers of the plan (schedule, noise, warnings), and notices of released values.
-
-        If rounds name their person, `a_person_pays` is the largest cost of all rounds of one
-        person, as a multiple of the cost of one round.
-        """
-        plan = self._engine.problem.plan
-        facts = plan.facts | self.notices
-        if not self._keyed:
-            return facts
-        return facts | {"a_person_pays": plan.total.payments(self.settings.privacy)}
-
-    @property
-    def notices(self) -> dict[str, str]:
-        """What a user should know about the released values, one line per notice."""
-        return self._engine.view.noticed()
-
-    @property
-    def decision(self) -> dict[str, Any]:
-        """The current decision as plain data."""
-        return self._engine.view.plain()
-
-    @guarded
-    def scores(self, context: object = None) -> Scores:
-        """Return an estimate per candidate with standard deviations, from released values only.
-
-        Parameters
-        ----------
-        context
-            For learners that use contexts: the context, or one per row, or a table with one column
-            per feature.
-        """
-        if is_table(context):
-            context, _ = self._contexts_of(context)
-        view = self._engine.view
-        scores = view.scores(context)
-        names = view.names() or []
-        return replace(scores, labels=tuple(names[: scores.values.shape[-1]]))
-
-    @guarded
-    def report(self) -> Report:
-        """Return the mean reward or cost per release, with standard deviations.
-
-        The setting `report` pays for it.
-        """
-        return self._engine.view.report()
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The privacy guarantee of everything published so far."""
-        return self._engine.guarantee
-
-    def __repr__(self) -> str:
-        settings = ", ".join(
-            f"{name}={value!r}" for name, value in self.settings.as_plain().items()
-        )
-        return f"{type(self).__name__}({settings})"
-
-    def _repr_html_(self) -> str:
-        """Return what may be read of this learner as HTML, for notebooks."""
-        from discreet.learners.notebook import page_of
-
-        return page_of(self)
 
 
 class _FormerName:

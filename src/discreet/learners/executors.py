@@ -21,6 +21,7 @@ from discreet import require
 from discreet.arrays import Integers
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.functions.person import reading
+from discreet.progress import bar
 from discreet.release.aggregators.partitions import Runner
 
 Part = TypeVar("Part")
@@ -65,8 +66,10 @@ class Workers:
         }
         answers: dict[int, Integers] = {}
         try:
-            for number, future in futures.items():
-                answers[number] = _answer(number, parts[number], future.result)
+            with bar("partitions", len(parts)) as report:
+                for number, future in futures.items():
+                    answers[number] = _answer(number, parts[number], future.result)
+                    report(1)
         finally:
             for future in futures.values():
                 future.cancel()  # after an error the others are not needed

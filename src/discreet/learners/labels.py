@@ -1,16 +1,35 @@
 """Items by number or by label, in settings and in masks."""
 
 from collections.abc import Iterable, Mapping
-from typing import TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from discreet import require
-from discreet.arrays import Mask
+from discreet.arrays import Integers, Mask
 from discreet.engine.labels import Label as Label
 from discreet.engine.labels import Labels
 from discreet.errors import ConfigError
 from discreet.records.samples import cells_in, opened
+
+if TYPE_CHECKING:  # the standard library's type variables have defaults from Python 3.13 on
+    from typing_extensions import TypeVar
+
+    Item = TypeVar("Item", bound=Label, default=int)
+    Slate = TypeVar("Slate", bound=list[Any] | Integers, default=Integers)
+else:
+    from typing import TypeVar
+
+    Item = TypeVar("Item")
+    Slate = TypeVar("Slate")
+"""Types of decisions, which follow from what a constructor is given.
+
+Item     one candidate: the type of the labels, or int if candidates have no labels
+Slate    several: the type of the list of labels, or an array of numbers without labels
+"""
+
+Slates = np.ndarray | Any
+"""Decisions of many rounds: an array, but a list of lists if labelled sets differ in size."""
 
 
 def labelled(items: object, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:

@@ -21,13 +21,13 @@ from discreet.engine.people import NOBODY, each_name
 from discreet.errors import ConfigError
 from discreet.learners.log_adapter import LogAdapter, log_adapter_of, present
 from discreet.learners.registry import HOMES
-from discreet.progress import Bar, silent
+from discreet.progress import bar
 from discreet.records.check import Check, checked, checked_rows
 from discreet.records.kinds import recognised
 from discreet.records.samples import opened as opened_table
 
 if TYPE_CHECKING:
-    from discreet.learners.base import Learner
+    from discreet.learners.readable import Readable
     from discreet.records.sources import Source
     from discreet.records.table import LogTable
 
@@ -92,7 +92,8 @@ class LogReader:
     @cached_property
     def count(self) -> int | None:
         """The number of rows; None if only a full reading would tell."""
-        return self.log.count()
+        with bar("counting rows", None):  # lines of a text file
+            return self.log.count()
 
     def people(self, rows: "LogTable") -> list[object] | None:
         """Return the person of each row; None if the log does not name them."""
@@ -126,14 +127,13 @@ class LogReader:
             notices.append(delta_notice(self.adapter.settings.delta, people))
         return [notice for notice in notices if notice]
 
-    def check(self, notices: Sequence[str] = (), bar: Bar = silent) -> Check:
+    def check(self, notices: Sequence[str] = ()) -> Check:
         """Return how many rows cannot be read, by rule; NOT private. It spends and writes nothing.
 
         A text file is read with all its columns, to recognise lines that cannot be split.
         """
         every = list(dict.fromkeys([*self.log.columns, *self.names]))
-        opened_bar = silent("rows", 0) if self.count is None else bar("rows", self.count)
-        with opened_bar as report:
+        with bar("rows", self.count) as report:
             return checked(
                 self.log.batches(every), self._unreadable, self.log.blank_row, notices, report
             )
@@ -161,7 +161,7 @@ def _length_notice(rows: int | None, horizon: int | None) -> str:
 
 
 def reader_for(
-    learner: "Learner",
+    learner: "Readable",
     table: object,
     persons: object = None,
     *,
@@ -179,7 +179,7 @@ def reader_for(
 
 
 def check_for(
-    learner: "Learner", rows: object, persons: object, log: dict[str, object] | None = None
+    learner: "Readable", rows: object, persons: object, log: dict[str, object] | None = None
 ) -> Check:
     """Return how many rows of a table, an array or a list a learner cannot read; NOT private."""
     is_table, rows = recognised(rows)
@@ -194,7 +194,7 @@ def check_for(
     return checked_rows(cells, adapter.unreadable(cells, adapter.answer_names))
 
 
-def _adapter_of(learner: "Learner", log: dict[str, object] | None) -> LogAdapter:
+def _adapter_of(learner: "Readable", log: dict[str, object] | None) -> LogAdapter:
     """Return the log adapter of a learner, with the labels that its items have by now."""
     kinds = type(learner).__mro__
     name = next((kind.__name__ for kind in kinds if kind.__name__ in HOMES), None)

@@ -7,7 +7,7 @@ from discreet import html, svg
 from discreet.texts import number_text
 
 if TYPE_CHECKING:
-    from discreet.learners.base import Learner
+    from discreet.learners.readable import Readable
 
 MOST_NUMBERS = 10
 """The largest number of numbers of a decision that are shown."""
@@ -15,7 +15,7 @@ MOST_FEATURES = 5
 """The largest number of features of an arm that are shown."""
 
 
-def page_of(learner: "Learner") -> str:
+def page_of(learner: "Readable") -> str:
     """Return the clock, the spent budget, the method, the current decision and the guarantee."""
     guarantee = learner.guarantee
     facts = learner.facts

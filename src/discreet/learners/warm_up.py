@@ -23,6 +23,7 @@ from discreet.learners.set_minimizer import SetMinimizer
 from discreet.learners.streaming_learner import StreamingLearner
 from discreet.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.optim.domains import LpBall
+from discreet.progress import bar
 from discreet.release.door import Door
 from discreet.release.randomness import seeded_bits
 
@@ -52,8 +53,11 @@ def warm_up(*learners: Learner) -> None:
     for learner in learners:
         if not isinstance(learner, Learner):
             raise ConfigError(f"warm_up takes learners, got {require.shown(learner)}")
-    for learner in learners or _one_of_each():
-        _exercise(type(learner).problem_for(learner.settings))
+    chosen = learners or tuple(_one_of_each())
+    with bar("learners", len(chosen)) as report:
+        for learner in chosen:
+            _exercise(type(learner).problem_for(learner.settings))
+            report(1)
 
 
 def _exercise(problem: Problem) -> None:

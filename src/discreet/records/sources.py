@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import polars
 
+from discreet.engine.logs import LOGGER
 from discreet.errors import ConfigError
 from discreet.records.kinds import is_pandas
 from discreet.records.pandas_columns import from_pandas
@@ -110,12 +111,15 @@ class Source(ABC):
         wanted = self.columns if names is None else list(names)
         check_present(self.columns, wanted, self.name)
         rows = min(ROWS, rows_at_once(len(wanted)))
-        skip = first
+        skip = read = first
         for frame in self.frames(wanted):
             begin = min(skip, frame.height)
             skip -= begin
             for start in range(begin, frame.height, rows):
-                yield LogTable(frame[start : start + rows])
+                batch = frame[start : start + rows]
+                LOGGER.debug("%s: rows %d to %d", self.name, read, read + batch.height)
+                read += batch.height
+                yield LogTable(batch)
         if skip:
             raise ConfigError(
                 f"the log has {first - skip} rows, but {first} were read before: "

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from discreet.learners.registry import learner_named
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.records.check import Check
 from discreet.runs.run import prepared
 
@@ -35,4 +35,5 @@ def check_log(config: Path, data: Path, console: Console) -> Check:
     settings = source.adapter.settings
     plan = learner_named(name).problem_for(settings).plan
     notices = source.notices(settings.horizon, takes_delta=plan.total.takes_delta)
-    return source.check(notices, bars_on(console))
+    with shown(console):
+        return source.check(notices)

@@ -35,6 +35,7 @@ from discreet.budget.privacy import Privacy
 from discreet.budget.together import together
 from discreet.errors import ConfigError
 from discreet.learners.running_sum import RunningSum
+from discreet.progress import bar
 from discreet.records.log_cells import UNIFORM, item_text, names_in, numbers_in, weight_of
 from discreet.records.sources import Source
 from discreet.records.table import LogTable
@@ -221,8 +222,12 @@ def evaluate_log(
         )
     bound = _clip_of(policy, answer, propensity, clip)
     names = ["slate", answer, *([] if propensity == UNIFORM else [propensity])]
-    batches = [weighted(policy, rows, answer, propensity) for rows in slates.batches(names)]
-    values = np.concatenate([np.empty(0), *batches])
+    batches = [np.empty(0)]
+    with bar("rows", slates.count()) as report:
+        for rows_read in slates.batches(names):
+            batches.append(weighted(policy, rows_read, answer, propensity))
+            report(len(rows_read))
+    values = np.concatenate(batches)
     rows = len(values)
     if not rows:
         raise ConfigError(f"{slates.name} has no rows: an evaluation needs some")

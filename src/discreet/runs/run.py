@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress
 
+from discreet.engine.logs import LOGGER
 from discreet.engine.readings import Report
 from discreet.errors import ConfigError
 from discreet.learners.abilities import Publishes, WarmStarts
@@ -45,6 +45,7 @@ from discreet.learners.log_adapter import LogAdapter, OfAnotherPolicy
 from discreet.learners.log_reader import LogReader
 from discreet.learners.registry import learner_named
 from discreet.pictures import require_matplotlib
+from discreet.progress import bar, shown
 from discreet.records.table import LogTable
 from discreet.runs.columns import LAYOUT, WARM_START_LAYOUT, LogReading, store_reading
 from discreet.runs.decisions import Decisions
@@ -100,6 +101,11 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     StateError
         If the files of the run are damaged, or in use.
     """
+    with shown(console):
+        return _run_log(config, data, out, console)
+
+
+def _run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, Any]:
     name, source = prepared(config, data)
     if source.adapter.settings.report:
         require_matplotlib()  # before budget is spent on the curve
@@ -111,6 +117,9 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     try:
         # From here on the state is locked: no other process writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
+        LOGGER.info(
+            "run in %s: %s, over %s", out, "resumed" if begun else "started", source.log.name
+        )
         others = _others(source)  # refused before the way of reading is settled
         store_reading(out, source.reading, begun=begun)
         takes_delta = learner.guarantee.total.takes_delta
@@ -119,7 +128,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
             console.print(f"Note: {notice}", soft_wrap=True)
         with Decisions(out / "decisions.jsonl", learner.releases) as decisions:
             if others is None:
-                _feed(learner, source, decisions, console)
+                _feed(learner, source, decisions)
             else:
                 _warm(learner, source, others, decisions)
         learner.save(out / "state")
@@ -130,6 +139,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     notices += learner.notices.values()
     report = _report(learner, source, earned, notices)
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
+    LOGGER.info("run in %s: finished after %d rows", out, learner.clock)
     _show(learner, source, decisions, console)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *pictures))
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
@@ -217,7 +227,7 @@ def _show(learner: Learner, source: _Source, decisions: Decisions, console: Cons
     console.print(str(learner.guarantee), soft_wrap=True)
 
 
-def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
+def _feed(learner: Learner, source: _Source, decisions: Decisions) -> None:
     """Read rows into the learner, from where it left off; write a line per release."""
     adapter = source.adapter
     first = learner.clock  # after a kill: the number of rows that were counted for good
@@ -231,8 +241,8 @@ def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Cons
     _note(learner, source, decisions)
     if learner.release_if_due():  # a run was killed before this release
         _note(learner, source, decisions)
-    with Progress(console=console, transient=True) as progress:
-        bar = progress.add_task(f"{adapter.row}s", total=total, completed=first)
+    with bar(f"{adapter.row}s", total) as report:
+        report(first)
         for rows in source.log.batches(source.names, first):
             read = 0
             while read < len(rows) and (total is None or first < total):
@@ -241,9 +251,9 @@ def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Cons
                 _answer(learner, source, rows[read : read + size])
                 first += size
                 read += size
+                report(size)
                 if learner.release_if_due():
                     _note(learner, source, decisions)
-            progress.update(bar, completed=first)
             if total is not None and first >= total:
                 break
 

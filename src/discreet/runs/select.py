@@ -50,6 +50,7 @@ from discreet.functions.places import Nearby
 from discreet.learners.log_adapter import list_of_columns
 from discreet.learners.set_selector import Chosen, SetSelector, SetSelectorSettings
 from discreet.pictures import require_matplotlib
+from discreet.progress import shown
 from discreet.records.renamed import checked_names
 from discreet.runs.files import make_folder, read_toml, write_whole
 from discreet.runs.site_map import PICTURE, write_map
@@ -93,7 +94,8 @@ def select_from(
     was_chosen = (out / "state").exists()
     selector = SetSelector.from_settings(settings, out / "state", engine=engine)
     make_folder(out)
-    chosen = selector.fit(list(data), columns=of_records)
+    with shown(console):
+        chosen = selector.fit(list(data), columns=of_records)
     plain = chosen.as_plain()
     write_whole(out / "chosen.json", json.dumps(plain, indent=2) + "\n")
     write_whole(out / "report.md", _page(chosen))

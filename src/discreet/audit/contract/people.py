@@ -13,7 +13,7 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.audit.cases.case import Case
 from discreet.audit.contract.tools import fed, lived, raises, row_of, same, state
 from discreet.audit.transcript import audit_transcript
-from discreet.audit.visible import difference
+from discreet.audit.visible import difference, logged
 from discreet.engine.coins import Coins
 from discreet.engine.engine import BusyError
 from discreet.engine.flat_state import flat
@@ -27,8 +27,8 @@ from discreet.learners.base import Learner
 def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
     """Two streams differ in one person: nothing visible before the next release differs.
 
-    Visible are decisions of others, flags, warnings, and all readings. The person's context differs
-    too, where people bring one.
+    Visible are decisions of others, flags, warnings, log records, and all readings. The person's
+    context differs too, where people bring one.
     """
     people = case.people(case.horizon)
     others = case.people(case.horizon, seed=1)
@@ -45,7 +45,7 @@ def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
             other = people[round] if round < replaced else others[round]
             one = _answer_visibly(case, here, context, people[round])
             two = _answer_visibly(case, there, other_context, other)
-            assert one == two, f"the person of round {replaced} shows in flags or warnings"
+            assert one == two, f"the person of round {replaced} shows in flags, warnings or logs"
         _check_rest_of_block(case, here, there, contexts, f"the person of round {replaced}")
 
 
@@ -71,18 +71,19 @@ class _Visible(NamedTuple):
 
     flags: list[bool]
     warnings: list[str]
+    logs: list[str]
 
 
 def _answer_visibly(
     case: Case, learner: Learner, context: Floats | None, person: object
 ) -> _Visible:
-    """Open a round and answer it; return the flags and warnings that the caller sees."""
+    """Open a round and answer it; return the flags, warnings and logs that the caller sees."""
     request = 1 if context is None else context[None]
     tickets = learner.open_many(request, **case.whose_rounds(learner.clock, 1))
-    with warnings.catch_warnings(record=True) as shown:
+    with warnings.catch_warnings(record=True) as shown, logged() as logs:
         warnings.simplefilter("always")
         flags = learner.close_many(tickets, [person])
-    return _Visible(flags.tolist(), [str(one.message) for one in shown])
+    return _Visible(flags.tolist(), [str(one.message) for one in shown], logs)
 
 
 def one_person_costs_at_most_what_is_charged(case: Case) -> None:

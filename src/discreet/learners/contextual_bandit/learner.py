@@ -8,8 +8,11 @@ Guarantee   docs/guarantees/contextual.md
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from discreet.budget.privacy import Privacy
 from discreet.engine.readings import Scores
+from discreet.engine.tickets import Decision
 from discreet.errors import ConfigError
 from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.constructor import constructor
@@ -17,10 +20,10 @@ from discreet.learners.contextual_bandit.arms import NewArm
 from discreet.learners.contextual_bandit.ridge import Ridge
 from discreet.learners.contextual_bandit.screen import Screen
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.labels import Label, label_of
+from discreet.learners.labels import Item, Label, label_of
 
 
-class ContextualBandit(Learner):
+class ContextualBandit(Learner[Decision, np.ndarray]):
     """Choose the best arm for the context of each person, and learn from private rewards.
 
     The arm of a person may depend on their own context: it is their treatment, price or page. The
@@ -110,8 +113,8 @@ class ContextualBandit(Learner):
 
     @constructor
     def __init__(
-        self,
-        arms: int | Sequence[Label],
+        self: "ContextualBandit[Item]",
+        arms: int | Sequence[Item],
         features: int | Sequence[Label],
         horizon: int,
         privacy: Privacy,

@@ -8,6 +8,8 @@ Guarantee   docs/guarantees/continuous.md
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from discreet.budget.privacy import Privacy
 from discreet.domains import SetDomain
 from discreet.functions.continuous import ContinuousFunctions, Multilinear
@@ -17,11 +19,11 @@ from discreet.learners.continuous_maximizer.boosted import Boosted
 from discreet.learners.continuous_maximizer.disjoint_sets import DisjointSets
 from discreet.learners.continuous_maximizer.quota_sets import QuotaSets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.labels import Label
+from discreet.learners.labels import Label, Slates
 from discreet.learners.streams import Stream
 
 
-class ContinuousMaximizer(Learner):
+class ContinuousMaximizer(Learner[np.ndarray | list[Label], Slates]):
     """Choose sets under quotas or a budget, or points between them, under differential privacy.
 
     The function of each person is monotone with diminishing returns. Value is compared with the

@@ -8,15 +8,18 @@ Guarantee   docs/guarantees/adversarial.md
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from discreet.budget.privacy import Privacy
+from discreet.engine.tickets import Decision
 from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.constructor import constructor
 from discreet.learners.hedge.settings import HedgeSettings
 from discreet.learners.hedge.softmax import Softmax
-from discreet.learners.labels import Label
+from discreet.learners.labels import Item
 
 
-class Hedge(Learner):
+class Hedge(Learner[Decision, np.ndarray]):
     """Choose one of several actions each round, nearly as well as the best of them in hindsight.
 
     Every round draws its action with new randomness, so the stream may depend on all earlier
@@ -65,8 +68,8 @@ class Hedge(Learner):
 
     @constructor
     def __init__(
-        self,
-        actions: int | Sequence[Label],
+        self: "Hedge[Item]",
+        actions: int | Sequence[Item],
         horizon: int | None,
         privacy: Privacy,
         *,

@@ -17,7 +17,7 @@ from discreet.learners.running_sum.settings import RunningSumSettings
 from discreet.learners.segmented import SegmentedTotal
 
 
-class RunningSum(Learner):
+class RunningSum(Learner[Floats, Floats]):
     """Release the noisy sum of all people's vectors so far, after every person or block.
 
     Each person adds one vector. The noise grows only with the logarithm of the number of releases,

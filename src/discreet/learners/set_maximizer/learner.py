@@ -7,15 +7,16 @@ Guarantee   docs/guarantees/sets.md
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from discreet import require
 from discreet.budget.privacy import Privacy
+from discreet.engine.tickets import Decision
 from discreet.errors import ConfigError, StateError
 from discreet.functions.sets import ClickModel, SetFunction, SetFunctions
 from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.constructor import constructor
-from discreet.learners.labels import Label, label_of
+from discreet.learners.labels import Label, Slate, Slates, label_of
 from discreet.learners.set_maximizer.catalogue import Change
 from discreet.learners.set_maximizer.disjoint_greedy import DisjointGreedy
 from discreet.learners.set_maximizer.gain_sum import GainSum
@@ -26,6 +27,7 @@ from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.streams import Stream
 from discreet.limits import MOST_ROUNDS
+from discreet.progress import bar
 from discreet.records.kinds import recognised
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from discreet.records.check import Check
 
 
-class SetMaximizer(Learner):
+class SetMaximizer(Learner[Decision, Slates]):
     """Choose `slots` of `items` to show in each round, under differential privacy.
 
     The learner looks for a slate whose items complement each other. Feedback is the shown item that
@@ -131,8 +133,8 @@ class SetMaximizer(Learner):
 
     @constructor
     def __init__(
-        self,
-        items: int | Sequence[Label],
+        self: "SetMaximizer[Slate]",
+        items: int | Slate,
         slots: int,
         horizon: int,
         privacy: Privacy,
@@ -322,12 +324,13 @@ class SetMaximizer(Learner):
             )
         if self.clock:
             raise StateError(LOG_COMES_FIRST)
-        found, rows = recognised(rows)
-        if found:
-            others = self._log_of_table(rows, propensity, least_propensity)
-            rows, propensity = others.rows, others.propensity
-        logged = Logged.checked(rows, propensity, least_propensity, len(self.active))
-        self._engine.admit(logged.event, logged, self._rounds.state())
+        with bar("log", None):
+            found, rows = recognised(rows)
+            if found:
+                others = self._log_of_table(rows, propensity, least_propensity)
+                rows, propensity = others.rows, others.propensity
+            logged = Logged.checked(rows, propensity, least_propensity, len(self.active))
+            self._engine.admit(logged.event, logged, self._rounds.state())
 
     def _log_of_table(
         self, table: object, propensity: object, least: float | None
@@ -361,7 +364,7 @@ class SetMaximizer(Learner):
         log = None if propensity is None else _about_log(propensity, least_propensity)
         return check_for(self, rows, persons, log)
 
-    def replay(self, rows: object, *, persons: object = None) -> Any:
+    def replay(self, rows: object, *, persons: object = None) -> Slates:
         """Return the slate of each visitor of a log of whole preferences, and learn from it."""
         if self.settings.feedback != "full":
             raise StateError(

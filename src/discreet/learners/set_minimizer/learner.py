@@ -5,24 +5,24 @@ The modes are in the files beside this one.
 Guarantee   docs/guarantees/costs.md
 """
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
+from discreet.engine.tickets import Decision
 from discreet.errors import StateError
 from discreet.functions.costs import CostFunctions
 from discreet.functions.sets import SetFunction
 from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.constructor import constructor
-from discreet.learners.labels import Label
+from discreet.learners.labels import Slate, Slates
 from discreet.learners.set_minimizer.gradients import Gradients
 from discreet.learners.set_minimizer.pairwise_search import PairwiseSearch
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import Stream
 
 
-class SetMinimizer(Learner):
+class SetMinimizer(Learner[Decision, Slates]):
     """Choose a set of least cost for each visitor, with differential privacy for the visitors.
 
     Examples are which optional checks to switch off, which complements to bundle, and which pixels
@@ -112,8 +112,8 @@ class SetMinimizer(Learner):
 
     @constructor
     def __init__(
-        self,
-        items: int | Sequence[Label],
+        self: "SetMinimizer[Slate]",
+        items: int | Slate,
         horizon: int,
         privacy: Privacy,
         *,
@@ -136,7 +136,7 @@ class SetMinimizer(Learner):
         point: Floats = self._engine.view.learning.public.point
         return point.copy()
 
-    def replay(self, rows: object, *, persons: object = None) -> Any:
+    def replay(self, rows: object, *, persons: object = None) -> Slates:
         """Feed a log of cost functions, and return the set of each visitor.
 
         Sets are a list of lists of labels; without labels, one row of numbers per visitor, padded

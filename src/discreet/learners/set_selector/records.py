@@ -18,6 +18,7 @@ from discreet.feedback import as_rows
 from discreet.functions.sets import SetFunctions
 from discreet.learners.labels import Label
 from discreet.learners.log_adapter import names_of_row, row_columns
+from discreet.progress import bar
 from discreet.records.array_table import ArrayTable
 from discreet.records.cells import unread_numbers
 from discreet.records.check import Check, checked, checked_rows
@@ -190,11 +191,13 @@ class SourcePart:
     def batches(self) -> Iterator[Batch]:
         """Yield all records, some thousands at a time; refuse a partition of another length."""
         count = 0
-        for batch in self.source.batches(self.reader):
-            count += len(batch)
-            if count > self.count:
-                break
-            yield batch
+        with bar("people", self.count) as report:
+            for batch in self.source.batches(self.reader):
+                count += len(batch)
+                if count > self.count:
+                    break
+                yield batch
+                report(len(batch))
         if count != self.count:
             raise ConfigError(CHANGED)
 
@@ -226,9 +229,11 @@ class PartitionCheck:
     def __call__(self, source: Source) -> Integers:
         count = 0
         check = _Check(self.key)
-        for batch in source.batches(self.reader):
-            check.add(self.reader.quantised(batch.feedback))
-            count += len(batch)
+        with bar("people", None) as report:
+            for batch in source.batches(self.reader):
+                check.add(self.reader.quantised(batch.feedback))
+                count += len(batch)
+                report(len(batch))
         return np.array([count, check.number], dtype=np.int64)
 
 

@@ -25,13 +25,14 @@ from discreet.learners.streaming_learner.settings import StreamingLearnerSetting
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
 from discreet.losses import Loss, Samples, SoftmaxLoss
 from discreet.optim.domains import Box, LpBall, Simplex
+from discreet.progress import Report, bar
 from discreet.records.columns import Columns
 
 Batch = tuple[Samples, list[object] | None]
 """Some samples of a table, and the name of each person where they have names."""
 
 
-class StreamingLearner(Learner):
+class StreamingLearner(Learner[Floats, Floats]):
     """Learn the coefficients of a linear predictor, one private sample per round.
 
     New coefficients are released after every block of samples; `act()` and `coefficients` return
@@ -263,7 +264,9 @@ class StreamingLearner(Learner):
         problem = self._view.problem
         if targets is not None:
             samples = problem.streamed(features, targets, shares)
-            self._stream(samples, names_of(persons, len(samples), keyed=self._keyed))
+            names = names_of(persons, len(samples), keyed=self._keyed)
+            with bar("samples", len(samples)) as report:
+                self._stream(samples, names, report)
             return
         if shares is not None:
             raise ConfigError("shares are for arrays: a table has none")
@@ -275,18 +278,19 @@ class StreamingLearner(Learner):
                 "learned from them"
             )
         first = self.clock
-        for samples, named in _with_count(reader.batches(), lambda: self.clock - first):
-            left = self._rounds.until_horizon
-            fitting = samples[:left] if len(samples) > left else samples
-            names = names_of(named, len(samples), keyed=self._keyed)
-            self._stream(fitting, names and names[:left])
-            if len(samples) > left:
-                raise HorizonReached(
-                    f"the table has more rows than the {left} that were left of the planned "
-                    "rounds: those were learned from"
-                )
+        with bar("samples", reader.count) as report:
+            for samples, named in _with_count(reader.batches(), lambda: self.clock - first):
+                left = self._rounds.until_horizon
+                fitting = samples[:left] if len(samples) > left else samples
+                names = names_of(named, len(samples), keyed=self._keyed)
+                self._stream(fitting, names and names[:left], report)
+                if len(samples) > left:
+                    raise HorizonReached(
+                        f"the table has more rows than the {left} that were left of the planned "
+                        "rounds: those were learned from"
+                    )
 
-    def _stream(self, samples: Samples, names: list[Name] | None) -> None:
+    def _stream(self, samples: Samples, names: list[Name] | None, report: Report) -> None:
         """Observe samples, and make every release that falls due on the way."""
         self._refuse_beyond(samples)
         position = 0
@@ -295,6 +299,7 @@ class StreamingLearner(Learner):
             part = samples[position : position + self._rounds.until_release]
             self._observe_many(part, names and names[position : position + len(part)])
             position += len(part)
+            report(len(part))
         self._rounds.release_if_due()
 
 

@@ -290,7 +290,7 @@ def _part_of(report: Report, seconds: float) -> Bar:
     """Return a bar that moves another one, by a number of seconds per task."""
 
     @contextmanager
-    def bar(label: str, total: int) -> Iterator[Report]:
+    def bar(label: str, total: int | None) -> Iterator[Report]:
         yield lambda count: report(count * seconds)
 
     return bar

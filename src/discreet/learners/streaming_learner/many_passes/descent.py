@@ -19,6 +19,7 @@ from discreet.learners.streaming_learner.settings import StreamingLearnerSetting
 from discreet.optim.ridge import fit_ridges
 from discreet.optim.roots import Root, symmetric_noise
 from discreet.optim.spiked_covariance import SpikedCovariance
+from discreet.progress import bar
 from discreet.release.aggregators import Moments
 from discreet.release.noise import CalibratedNoise
 
@@ -130,13 +131,15 @@ class Descent:
         transform = whitening.map
         step = NewtonStep.none(self.width)
         clip = Clip(1.0, 1.0)
-        for index, calibrated in enumerate(self.passes.steps):
-            here = begin + transform.T @ step.point
-            if index in (0, 2):
-                clip = self.parts.clip(self.passes.clips[index // 2], transform, here)
-            total = self.parts.gradient(calibrated, transform, here, clip.length)
-            noise = calibrated.standard_deviation * clip.length
-            step = self._stepped(step.point, total[0], noise, transform)
+        with bar("passes", len(self.passes.steps)) as report:
+            for index, calibrated in enumerate(self.passes.steps):
+                here = begin + transform.T @ step.point
+                if index in (0, 2):
+                    clip = self.parts.clip(self.passes.clips[index // 2], transform, here)
+                total = self.parts.gradient(calibrated, transform, here, clip.length)
+                noise = calibrated.standard_deviation * clip.length
+                step = self._stepped(step.point, total[0], noise, transform)
+                report(1)
         coefficients = begin + transform.T @ step.point
         root = self._root_of_step(whitening.root, step, clip)
         learned = coefficients - begin

@@ -1,0 +1,85 @@
+"""Log records for operators, under the logger "discreet": public facts only.
+
+    WARNING   a lock or a commit that failed
+    INFO      learners, releases, public events, runs
+    DEBUG     files, batches of rows
+
+All texts of the engine are in this file. None has a value of a person, a number of answers, or a
+number of rows that cannot be read: whether people answered is their data, so checkpoints, which
+follow answers, are not logged. How long a release took depends on data, too. The transcript audit
+compares all records between neighbouring streams (audit/visible.py).
+
+Guarantee   docs/guarantees/engine.md, Theorem 4
+"""
+
+import logging
+from logging import INFO as INFO
+from typing import NamedTuple
+
+from discreet.budget.privacy import Privacy
+from discreet.engine.plan import Plan
+from discreet.engine.settings import Settings
+
+LOGGER = logging.getLogger("discreet")
+LOGGER.addHandler(logging.NullHandler())  # silent until the application asks for records
+
+
+class Whose(NamedTuple):
+    """What a record is about: a learner, by its kind and its identity, as in its tickets."""
+
+    kind: str
+    identity: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.identity}"
+
+
+def made(whose: Whose, settings: Settings, plan: Plan, path: object) -> None:
+    """Log a new learner; `path` is the file of its journal, or None."""
+    LOGGER.info(
+        "%s: made with method %s, %s, epsilon %g, delta %g, %s",
+        whose,
+        plan.facts.get("method", settings.mode),
+        "no horizon" if plan.horizon is None else f"horizon {plan.horizon}",
+        settings.epsilon,
+        settings.delta,
+        "no file" if path is None else f"file {path}",
+    )
+
+
+def loaded(whose: Whose, releases: int, rounds: int, path: object) -> None:
+    """Log that a learner goes on from its journal."""
+    LOGGER.info("%s: loaded after %d releases and %d rounds from %s", whose, releases, rounds, path)
+
+
+def released(whose: Whose, index: int, rounds: int, spent: float, privacy: Privacy) -> None:
+    """Log a release that is committed, with the number of rounds and the spending so far."""
+    LOGGER.info(
+        "%s: release %d after %d rounds, epsilon spent %.4g of %g",
+        *(whose, index, rounds, spent, privacy.epsilon),
+    )
+
+
+def finished(whose: Whose, rounds: int) -> None:
+    """Log that the last planned release is made."""
+    LOGGER.info("%s: the plan is complete after %d rounds, no release follows", whose, rounds)
+
+
+def not_committed(whose: Whose, index: int, cause: str) -> None:
+    """Log a release that could not be committed, and is not shown."""
+    LOGGER.warning("%s: release %d is not committed (%s)", whose, index, cause)
+
+
+def noted(whose: Whose, event: object) -> None:
+    """Log a public event that is committed."""
+    LOGGER.info("%s: public event %r", whose, event)
+
+
+def announced(whose: Whose, event: object) -> None:
+    """Log a public event that is committed together with the release that follows it."""
+    LOGGER.info("%s: announced %r, its release follows", whose, event)
+
+
+def locked(path: object) -> None:
+    """Log that another learner uses a state file."""
+    LOGGER.warning("%s is in use by another learner", path)

@@ -1,0 +1,121 @@
+"""If these fail, operators cannot follow a learner in their logs, or logs tell of people."""
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet import Hedge, Privacy, SetMaximizer, StateError, load
+from discreet.audit.visible import logged
+from discreet.engine.logs import LOGGER
+
+BOTH = Privacy(1.0, 1e-6)
+
+
+def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The texts of all records so far, without the identity that every learner draws."""
+    return [record.getMessage() for record in caplog.records if record.name == "discreet"]
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.DEBUG, "discreet")
+    return caplog
+
+
+def test_operators_follow_a_learner_from_its_making_to_its_last_release(
+    told: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    path = tmp_path / "hedge"
+    with Hedge(2, 12, BOTH, block=4, seed=1, journal=path) as learner:
+        learner.replay([[0.1, 0.9]] * 4)
+        learner.release_if_due()
+    with load(path) as again:
+        again.observe_many([[0.1, 0.9]] * 4)
+        again.release_if_due()
+    whose = f"Hedge {learner.snapshot().identity}"
+    assert messages(told) == [
+        f"{whose}: made with method softmax, horizon 12, epsilon 1, delta 1e-06, file {path}",
+        f"{whose}: release 1 after 4 rounds, epsilon spent 1 of 1",
+        f"{whose}: loaded after 1 releases and 4 rounds from {path}",
+        f"{whose}: release 2 after 8 rounds, epsilon spent 1 of 1",
+        f"{whose}: the plan is complete after 8 rounds, no release follows",
+    ]
+
+
+def test_operators_see_public_events_and_the_log_of_a_warm_start(
+    told: pytest.LogCaptureFixture,
+) -> None:
+    goods = ["tea", "milk", "soap"]
+    shop = SetMaximizer(
+        goods, 1, 10_000, BOTH, feedback="clicks", stream="iid", max_items=5, seed=1
+    )
+    shop.add_item("rope")
+    shop.warm_start([(["tea"], None)] * 200)
+    events = [message.partition(": ")[2] for message in messages(told)[1:]]
+    assert events[0] == "public event Change(extend=0, add=['rope'], retire=[])"
+    assert events[1].startswith("announced LogFacts(rows=200, ")
+    assert events[2].startswith("release 1 after 0 rounds")
+
+
+def test_operators_see_a_state_file_that_another_learner_uses(
+    told: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    path = tmp_path / "hedge"
+    with Hedge(2, 8, BOTH, journal=path), pytest.raises(StateError, match="in use"):
+        load(path)
+    assert (told.records[-1].levelname, messages(told)[-1]) == (
+        "WARNING",
+        f"{path} is in use by another learner",
+    )
+
+
+def test_logs_are_equal_whether_people_answer_or_not(tmp_path: Path) -> None:
+    """Checkpoints follow answers, so they are not logged either."""
+
+    def records(answers: list[object], path: Path) -> list[str]:
+        with logged() as found:
+            learner = Hedge(2, 12, BOTH, block=4, seed=1, journal=path, checkpoint=1)
+            for _ in range(2):
+                learner.close_many(learner.open_many(4), answers)
+                learner.release_if_due()
+            learner.detach()
+        return [record.replace(str(path), "") for record in found]
+
+    nobody = records([None] * 4, tmp_path / "nobody")
+    everyone = records([[0.1, 0.9], [np.nan, 1.0], "x", [0.5, 0.5]], tmp_path / "everyone")
+    assert len(nobody) == 4, nobody
+    assert nobody == everyone
+
+
+def test_files_are_logged_by_path_and_number_of_rows_and_cells_are_not(
+    told: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("tea,milk\n0.1,0.9\n0.123,much\n,\n")
+    learner = Hedge(["tea", "milk"], 100, BOTH, block=10, seed=1)
+    learner.replay(path)
+    assert messages(told)[1:] == [f"{path}: opened", f"{path}: rows 0 to 3"]
+
+
+def test_an_application_without_a_logging_setup_sees_no_log_records() -> None:
+    program = (
+        "from discreet import Hedge, Privacy, StateError, load\n"
+        "import tempfile\n"
+        "path = tempfile.mkdtemp() + '/hedge'\n"
+        "learner = Hedge(2, 8, Privacy(1.0), journal=path)\n"
+        "try:\n    load(path)\nexcept StateError:\n    pass\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (run.stdout, run.stderr) == (b"", b"")
+
+
+def test_an_audit_leaves_the_logger_as_it_was() -> None:
+    before = (LOGGER.level, LOGGER.propagate, list(LOGGER.handlers))
+    with logged() as records:
+        LOGGER.debug("one")
+    assert records == ["DEBUG: one"]
+    assert (LOGGER.level, LOGGER.propagate, list(LOGGER.handlers)) == before
