@@ -35,7 +35,11 @@ def test_experiments_are_run_by_their_names_only() -> None:
     assert "|".join(["all", *EXPERIMENTS]) in shown
     for name, answer in (
         ("slips", "discreet: slips are called errata now: discreet reproduce errata\n"),
-        ("Value", f"discreet: name must be one of all, {', '.join(EXPERIMENTS)}, got 'Value'\n"),
+        (
+            "Value",
+            f"discreet: name must be one of all, {', '.join(EXPERIMENTS)}, got 'Value', "
+            "did you mean value?\n",
+        ),
     ):
         result = CliRunner().invoke(app, ["reproduce", name])
         assert (result.exit_code, result.output) == (2, answer)

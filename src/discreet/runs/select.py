@@ -37,14 +37,15 @@ of a selection has these files:
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from rich.console import Console
 from rich.table import Table
 
 from discreet import require
+from discreet.engine.settings import refuse_removed
 from discreet.errors import ConfigError
 from discreet.functions.places import Nearby
 from discreet.learners.log_adapter import list_of_columns
@@ -110,6 +111,22 @@ def select_from(
     return plain
 
 
+class SelectionKeys(TypedDict, total=False):
+    """Keys of a selection's TOML beside the settings of `SetSelector`.
+
+    Parameters
+    ----------
+    columns
+        The columns of the records, and of the file of sites; without it, all columns of the
+        records.
+    rename
+        Columns of the records with the names that `columns` lists.
+    """
+
+    columns: Sequence[str]
+    rename: Mapping[str, str]
+
+
 class _Configured(NamedTuple):
     """The settings of a selection, and the names of the columns where the file has them."""
 
@@ -122,9 +139,13 @@ class _Configured(NamedTuple):
 def _configured(config: Path) -> _Configured:
     """Read the settings, and the file of sites that they name."""
     plain = read_toml(config)
+    known = [*SelectionKeys.__annotations__, *SetSelectorSettings.written()]
+    unknown = [name for name in plain if name not in known]
     columns = plain.pop("columns", None)
     rename = plain.pop("rename", None)
     try:
+        refuse_removed(SetSelectorSettings.removed, unknown)
+        require.known_keys(unknown, known)
         if columns is not None:
             list_of_columns("columns", columns)
         of_records = _of_records(columns, rename)
@@ -145,6 +166,7 @@ def _of_records(columns: list[str] | None, rename: object) -> list[str] | None:
     if unknown is not None:
         raise ConfigError(
             f"rename must give names that `columns` lists, got {require.shown(unknown)}"
+            f"{require.nearest(unknown, listed)}"
         )
     if len(original) < len(names):
         raise ConfigError("rename gives two columns the same name")

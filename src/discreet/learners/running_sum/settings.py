@@ -1,7 +1,7 @@
 """The public settings of `RunningSum`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ class RunningSumSettings(Settings):
 
     dimension: int
     bound: float
-    norm: float = 2
+    norm: float = field(default=2, metadata={"infinite": True})
     nonnegative: bool = False
     block: int = 1
 

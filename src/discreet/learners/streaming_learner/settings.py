@@ -10,7 +10,7 @@ import numpy as np
 from discreet import require
 from discreet.arrays import Floats
 from discreet.engine.schedule import EqualBlocks
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.from_columns import bound_of_features, completed, shifts
 from discreet.losses import (
@@ -60,7 +60,7 @@ class StreamingLearnerSettings(Settings):
     loss: (
         SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss
     ) = SquaredLoss()
-    columns: Columns | None = field(default=None, metadata={"later": True})
+    columns: Columns | None = field(default=None, metadata={"later": True, **UNWRITTEN})
     feature_bound: float = None  # type: ignore[assignment]  # they follow from columns with bounds
     target_bound: float = None  # type: ignore[assignment]
     bound: float | Literal["auto"] = "auto"

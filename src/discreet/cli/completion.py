@@ -1,0 +1,17 @@
+"""Completion of arguments in the shell: words that need no other import than this package's names.
+
+discreet --install-completion        then, in a new shell:  discreet audit Set<TAB>
+"""
+
+from collections.abc import Callable
+
+
+def completed(*words: str) -> Callable[[str], list[str]]:
+    """Return a function that completes the beginning of one of these words.
+
+    >>> completed("Hedge", "SetMaximizer", "SetMinimizer")("setm")
+    ['SetMaximizer', 'SetMinimizer']
+    """
+    return lambda incomplete: [
+        word for word in words if word.lower().startswith(incomplete.lower())
+    ]
