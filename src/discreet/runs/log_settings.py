@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from discreet.records.files import open_table
 from discreet.records.layouts import Layout, Positions, laid_out, layout_of
-from discreet.records.renamed import renamed
+from discreet.records.renamed import checked_names, renamed
 from discreet.records.sources import Source
 
 ROW_PER_SLATE = "one row per slate"
@@ -38,14 +38,16 @@ class LogKeys(TypedDict, total=False):
 class LogSettings:
     """The names of a log's columns, and its layout."""
 
-    rename: object = None
+    rename: Mapping[str, str] | None = None
     """The names of columns that learners know, by their names in the log; None: unchanged."""
     layout: Layout | None = None
 
     @classmethod
     def taken_from(cls, plain: MutableMapping[str, object]) -> "LogSettings":
         """Return the settings among those of a TOML file, and remove them there."""
-        return cls(plain.pop("rename", None), layout_of(plain.pop("layout", None)))
+        rename = plain.pop("rename", None)
+        names = None if rename is None else checked_names(rename)
+        return cls(names, layout_of(plain.pop("layout", None)))
 
     @property
     def has_propensity_per_place(self) -> bool:

@@ -93,7 +93,7 @@ def _of_run(name: str, found: dict[str, Schema]) -> Schema:
     adapter = log_adapter_of(name)
     settings = adapter.settings_type
     definitions = Definitions(name, loose=adapter.sized)
-    of_run = _of_keys(RunKeys, definitions)
+    of_run = _of_keys(RunKeys, definitions) | _of_keys(LogKeys, definitions)
     of_run["learner"] |= {"const": name}
     if not _has_slates(adapter):
         del of_run["layout"]
@@ -136,9 +136,7 @@ def _of_selection(found: dict[str, Schema]) -> Schema:
     return {"title": "select", "description": summary(SetSelector)} | table_of(properties, needed)
 
 
-def _of_settings(
-    settings: type[Settings], owner: type, definitions: Definitions
-) -> dict[str, Schema]:
+def _of_settings(settings: Any, owner: type, definitions: Definitions) -> dict[str, Schema]:
     """Return the schema of each setting that a file may have."""
     types = annotations(settings)
     return {

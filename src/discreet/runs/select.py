@@ -86,7 +86,7 @@ def select_from(
 
     Guarantee   docs/guarantees/selector.md
     """
-    settings, columns, of_records = _configured(config)
+    settings, columns, of_records = configured_selection(config)
     function = settings.function
     places = function if isinstance(function, Nearby) and len(function.box) == 2 else None
     if places is not None:
@@ -127,7 +127,7 @@ class SelectionKeys(TypedDict, total=False):
     rename: Mapping[str, str]
 
 
-class _Configured(NamedTuple):
+class Selection(NamedTuple):
     """The settings of a selection, and the names of the columns where the file has them."""
 
     settings: SetSelectorSettings
@@ -136,7 +136,7 @@ class _Configured(NamedTuple):
     """The names of these columns in the records, which `rename` may change."""
 
 
-def _configured(config: Path) -> _Configured:
+def configured_selection(config: Path) -> Selection:
     """Read the settings, and the file of sites that they name."""
     plain = read_toml(config)
     known = [*SelectionKeys.__annotations__, *SetSelectorSettings.written()]
@@ -150,7 +150,7 @@ def _configured(config: Path) -> _Configured:
             list_of_columns("columns", columns)
         of_records = _of_records(columns, rename)
         plain = with_sites({"delta": 0.0} | plain, columns, config.parent)
-        return _Configured(SetSelectorSettings.from_plain(plain), columns, of_records)
+        return Selection(SetSelectorSettings.from_plain(plain), columns, of_records)
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
 

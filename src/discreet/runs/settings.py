@@ -1,7 +1,7 @@
 """The TOML file of a run: the learner, its settings, and how the log is read."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from discreet import require
 from discreet.errors import ConfigError
@@ -13,8 +13,8 @@ USUAL_LEARNER = "SetMaximizer"
 """The learner of a file that names none."""
 
 
-class RunKeys(LogKeys, total=False):
-    """Keys of a run's TOML beside the settings of its learner.
+class RunKeys(TypedDict, total=False):
+    """Keys of a run's TOML beside `LogKeys` and the settings of its learner.
 
     Parameters
     ----------
@@ -26,6 +26,10 @@ class RunKeys(LogKeys, total=False):
 
     learner: str
     person: str
+
+
+ALL_KEYS = (*RunKeys.__annotations__, *LogKeys.__annotations__)
+"""Keys of a run's TOML beside the settings, and the keys about the log that its learner reads."""
 
 
 class Configured(NamedTuple):
@@ -45,7 +49,7 @@ def configured(config: Path) -> Configured:
     person = plain.pop("person", None)
     try:
         log = LogSettings.taken_from(plain)
-        adapter = log_adapter_of(name).from_plain(plain, beside=RunKeys.__annotations__)
+        adapter = log_adapter_of(name).from_plain(plain, beside=ALL_KEYS)
         if log.layout is not None and adapter.slots is None:
             raise ConfigError('layout is for slates: feedback = "clicks" or "bandit"')
         is_needed = adapter.settings.keyed
