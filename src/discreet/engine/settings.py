@@ -24,7 +24,7 @@ EARNERS = (
     "feedback='bandit' or 'clicks' of sets)"
 )
 NO_REPORT = {"report": f"it is {EARNERS}"}
-"""For the constructors of learners that never see what a decision earned."""
+"""For learners that never see what a decision earned."""
 
 UNWRITTEN: Mapping[str, bool] = {"unwritten": True}
 """Metadata of a field that no TOML of a user has: a constructor or a command sets it."""

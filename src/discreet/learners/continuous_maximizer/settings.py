@@ -1,12 +1,12 @@
 """Public settings of `ContinuousMaximizer`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Self
 
 from discreet import require
 from discreet.domains import Box, SetDomain
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.functions.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
 from discreet.functions.continuous import Gradient, Multilinear
@@ -37,6 +37,7 @@ class ContinuousMaximizerSettings(Settings):
     stream: Stream = "drifting"
     bound: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
+    report: float = field(default=0.0, metadata=UNWRITTEN)
 
     removed: ClassVar[Mapping[str, str]] = {
         "oracle": "leave it out, the learner chooses between vertices and points between them; "

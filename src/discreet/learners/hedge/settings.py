@@ -19,6 +19,7 @@ class HedgeSettings(Settings):
     labels: tuple[Label, ...] | None = field(default=None, metadata=UNWRITTEN)
     bound: float = 1.0
     block: int | Literal["auto"] = "auto"
+    report: float = field(default=0.0, metadata=UNWRITTEN)
 
     removed: ClassVar[Mapping[str, str]] = {
         "stream": "leave it out, nothing is assumed about the stream"

@@ -6,7 +6,7 @@ from math import inf
 from typing import ClassVar
 
 from discreet import require
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,7 @@ class RunningSumSettings(Settings):
     norm: float = field(default=2, metadata={"infinite": True})
     nonnegative: bool = False
     block: int = 1
+    report: float = field(default=0.0, metadata=UNWRITTEN)
 
     removed: ClassVar[Mapping[str, str]] = {
         "method": (

@@ -67,6 +67,7 @@ class StreamingLearnerSettings(Settings):
     method: Literal["auto", "passes", "frank-wolfe"] = "auto"
     intercept: bool = False
     block: int | Literal["auto"] = "auto"
+    report: float = field(default=0.0, metadata=UNWRITTEN)
 
     removed: ClassVar[Mapping[str, str]] = {
         "curvature": "leave it out, it follows from the loss, the bounds and released values",
