@@ -59,6 +59,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Decisions from a stream of people, without giving any of them away.",
+    epilog="First steps: `discreet demo` shows what privacy costs, `discreet plan` what a budget "
+    "buys, and `discreet run` learns from a log. `discreet doctor` checks this machine.",
 )
 
 

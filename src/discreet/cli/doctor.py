@@ -9,7 +9,7 @@ from discreet.cli.app import Json, app
 from discreet.runs.doctor import Finding, examine
 
 
-@app.command()
+@app.command(epilog="Example: discreet doctor")
 def doctor(as_json: Json = False) -> None:
     """Check that discreet works on this machine; each line says OK, or what to do.
 

@@ -113,6 +113,8 @@ class Definitions:
             schema = either([schema, {"const": "inf"}])
         if f"{owner}.{field.name}" in self.also:
             schema = either([schema, self.of(self.also[f"{owner}.{field.name}"])])
+        if f"{owner}.{field.name}" in self.loose:
+            text = f"{text} For {self.file} it may be left out, where it follows."
         return described(schema, text) | _default(field)
 
 
@@ -141,7 +143,7 @@ def _default(field: "Field[Any]") -> Schema:
     if is_dataclass(default) and not isinstance(default, type):
         plain = as_plain(default)
         return {"default": plain["kind"] if not needed_fields(type(default)) else plain}
-    return {"default": default}
+    return {"default": list(default) if isinstance(default, tuple) else default}
 
 
 def _is_for_files(wanted: object) -> bool:

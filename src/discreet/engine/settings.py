@@ -92,9 +92,12 @@ class Settings:
     by_label: ClassVar[Mapping[str, str]] = {}
     """Settings for which a list of labels may stand, each with the field of the labels."""
 
+    needs_horizon: ClassVar[bool] = False
+    """Whether the number of rounds must be known beforehand."""
+
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.horizon is not None:
+        if self.horizon is not None or self.needs_horizon:
             require.whole("horizon", self.horizon, 1, MOST_ROUNDS)
         require.number("report", self.report, 0.0, 0.5)
         if self.report and not self.earns:

@@ -20,11 +20,11 @@ class ItemSettings(Settings):
     items: int
     labels: tuple[Label, ...] | None = field(default=None, metadata=UNWRITTEN)
 
+    needs_horizon: ClassVar[bool] = True
     by_label: ClassVar[Mapping[str, str]] = {"items": "labels"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require.whole("horizon", self.horizon)
         require.whole("items", self.items, 1, MOST_CANDIDATES)
         if self.labels is not None and labelled(self.labels)[0] != self.items:
             raise ConfigError(

@@ -168,7 +168,7 @@ class LpBall:
     dimension
         Number of coordinates.
     p
-        Order of the norm; `math.inf` is allowed.
+        Order of the norm, from 1 to infinity (`math.inf`; `inf` in TOML).
     radius
         Largest norm of a point.
 

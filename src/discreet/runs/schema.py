@@ -29,7 +29,7 @@ from discreet.runs.evaluate import PolicyKeys
 from discreet.runs.log_settings import LogKeys
 from discreet.runs.select import SelectionKeys
 from discreet.runs.settings import USUAL_LEARNER, RunKeys
-from discreet.runs.sites import FROM_SITES, FROM_SITES_KEYS
+from discreet.runs.sites import FROM_SITES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 OF_COMMANDS = {
@@ -98,8 +98,10 @@ def _of_run(name: str, found: dict[str, Schema]) -> Schema:
     if not _has_slates(adapter):
         del of_run["layout"]
     properties = of_run | _of_settings(settings, learner_named(name), definitions)
-    properties |= _of_keys(adapter.log_type, definitions, adapter.log_keys())
+    about_log = _of_keys(adapter.log_type, definitions, adapter.log_keys())
+    properties |= {key: part for key, part in about_log.items() if key not in of_run}
     needed = [*needed_fields(settings), *adapter.needed()]
+    needed += ["horizon"] if settings.needs_horizon else []
     follows = adapter.follows
     is_usual = name == USUAL_LEARNER
     required = [key for key in needed if key not in follows] + ["learner"] * (not is_usual)
@@ -125,12 +127,9 @@ def _following(follows: Mapping[str, tuple[str, ...]]) -> Schema:
 def _of_selection(found: dict[str, Schema]) -> Schema:
     """Return the schema of a selection's file."""
     definitions = Definitions("select", loose=("UniformMatroid.items",), also=FROM_SITES)
-    properties = _of_keys(SelectionKeys, definitions)
-    properties |= _of_settings(SetSelectorSettings, SetSelector, definitions)
+    properties = _of_settings(SetSelectorSettings, SetSelector, definitions)
+    properties |= _of_keys(SelectionKeys, definitions)
     properties["delta"] |= {"default": 0.0}
-    for key, annotation in FROM_SITES_KEYS.items():
-        both = either([definitions.of(annotation), definitions.of(tuple[Label, ...])])
-        properties[key] = described(both, properties[key]["description"])
     found |= definitions.found
     needed = [name for name in needed_fields(SetSelectorSettings) if name != "delta"]
     return {"title": "select", "description": summary(SetSelector)} | table_of(properties, needed)

@@ -45,6 +45,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet import require
+from discreet.engine.labels import Label
 from discreet.engine.settings import refuse_removed
 from discreet.errors import ConfigError
 from discreet.functions.places import Nearby
@@ -121,10 +122,13 @@ class SelectionKeys(TypedDict, total=False):
         records.
     rename
         Columns of the records with the names that `columns` lists.
+    labels
+        The names of the items; or the column of the file of sites that has them.
     """
 
     columns: Sequence[str]
     rename: Mapping[str, str]
+    labels: str | Sequence[Label]
 
 
 class Selection(NamedTuple):

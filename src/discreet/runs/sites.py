@@ -17,8 +17,6 @@ from discreet.records.table import LogTable
 
 FROM_SITES: Mapping[str, object] = {"Nearby.sites": str}
 """Fields of described values that may name the file of sites."""
-FROM_SITES_KEYS: Mapping[str, object] = {"labels": str}
-"""Settings that may name a column of that file."""
 
 
 def with_sites(

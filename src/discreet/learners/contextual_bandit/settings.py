@@ -47,11 +47,11 @@ class ContextualBanditSettings(Settings):
         "choose": "leave it out, the arm with the best estimate is played",
         "stream": "leave it out, value assumes people that are alike over time",
     }
+    needs_horizon: ClassVar[bool] = True
     by_label: ClassVar[Mapping[str, str]] = {"arms": "labels", "features": "feature_labels"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require.whole("horizon", self.horizon)
         require.whole("arms", self.arms, 1, 2**16)
         require.whole("features", self.features, 1, 2**20)
         _check_labels("arms", self.labels, self.arms)

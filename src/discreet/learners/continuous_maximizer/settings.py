@@ -39,6 +39,7 @@ class ContinuousMaximizerSettings(Settings):
     block: int | Literal["auto"] = "auto"
     report: float = field(default=0.0, metadata=UNWRITTEN)
 
+    needs_horizon: ClassVar[bool] = True
     removed: ClassVar[Mapping[str, str]] = {
         "oracle": "leave it out, the learner chooses between vertices and points between them; "
         "see facts['method']",
@@ -54,7 +55,6 @@ class ContinuousMaximizerSettings(Settings):
                 "use a Knapsack or a matroid"
             )
         super().__post_init__()
-        require.whole("horizon", self.horizon)
         self.function.width(self.domain.items)  # refuses functions that do not fit the domain
         if self.mode == "euclidean" and not (
             self.play == "point" and is_projected_onto(self.domain)

@@ -69,6 +69,7 @@ class StreamingLearnerSettings(Settings):
     block: int | Literal["auto"] = "auto"
     report: float = field(default=0.0, metadata=UNWRITTEN)
 
+    needs_horizon: ClassVar[bool] = True
     removed: ClassVar[Mapping[str, str]] = {
         "curvature": "leave it out, it follows from the loss, the bounds and released values",
         "pace": "leave it out, the length of steps follows from released values",
@@ -81,7 +82,6 @@ class StreamingLearnerSettings(Settings):
         self._take_bounds_of_columns()
         super().__post_init__()
         self._check_columns()
-        require.whole("horizon", self.horizon)
         require.whole("dimension", self.domain.dimension, 1, MOST_NUMBERS)
         for name in ("feature_bound", "target_bound"):
             require.number(name, getattr(self, name), SMALLEST, LARGEST)
