@@ -4,12 +4,10 @@ import re
 import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 import discreet
 from discreet import ConfigError
@@ -19,7 +17,7 @@ from discreet.runs.evaluate import policy_from
 from discreet.runs.schema import OF_COMMANDS, schema_for
 from discreet.runs.select import configured_selection
 from discreet.runs.settings import configured, log_settings_in
-from runs.toml_files import FILES
+from runs.toml_files import FILES, validator
 
 DOCS = Path(discreet.__file__).parents[2] / "docs"
 FENCE = re.compile(r"^```toml *\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -28,13 +26,6 @@ READERS = {"select": configured_selection, "policy": policy_from, "log": log_set
 OTHERS = {bool: 7.5, int: "soon", float: "soon"}
 """A value of another type than a key admits; True for all others."""
 COMMANDS = {"select": "select", "policy": "evaluate", "log": "evaluate"}
-
-
-@cache
-def validator(name: str | None = None) -> Any:
-    schema = schema_for(name)
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema)
 
 
 def accepts(kind: str, plain: dict[str, Any]) -> bool:

@@ -1,4 +1,28 @@
-"""One TOML of every kind that the commands read, with most of its keys."""
+"""One TOML of every kind that the commands read, with most of its keys, and their schemas."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from discreet.runs.schema import schema_for
+
+
+@cache
+def validator(name: str | None = None) -> Any:
+    """Return the validator of the files of a command or a learner; without a name, of all."""
+    schema = schema_for(name)
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def faults_of(path: Path) -> list[str]:
+    """Return why the schema refuses a file; an empty list if it accepts it."""
+    plain = tomllib.loads(path.read_text(encoding="utf-8"))
+    return [error.message for error in validator().iter_errors(plain)]
+
 
 FILES = {
     "SetMaximizer": """

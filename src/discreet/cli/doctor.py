@@ -6,7 +6,7 @@ import typer
 
 from discreet import __version__
 from discreet.cli.app import Json, app
-from discreet.runs.doctor import Finding, examine
+from discreet.runs.doctor import BRINGS, Finding, examine
 
 
 @app.command(epilog="Example: discreet doctor")
@@ -18,12 +18,13 @@ def doctor(as_json: Json = False) -> None:
     findings = examine()
     sound = all(finding.fine for finding in findings if finding.essential)
     if as_json:
-        plain = [finding._asdict() for finding in findings]
+        plain = [finding._asdict() | {"brings": BRINGS.get(finding.name)} for finding in findings]
         typer.echo(json.dumps({"ok": sound, "findings": plain}))
     else:
         typer.echo(f"discreet {__version__} on this machine")
         for finding in findings:
-            typer.echo(f"{_state(finding):7} {finding.name:16}  {finding.says}")
+            brings = f" ({BRINGS[finding.name]})" if finding.name in BRINGS else ""
+            typer.echo(f"{_state(finding):7} {finding.name:16}  {finding.says}{brings}")
     if not sound:
         raise typer.Exit(1)
 
