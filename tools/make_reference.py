@@ -22,8 +22,8 @@ REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 MADE = "<!-- Made by tools/make_reference.py from the code: change the code, not this page. -->"
 COMMANDS = """\
 This page is for people who run discreet from a shell. It lists every command with its options, the
-files that it writes and one example. `discreet COMMAND --help` prints the same; `python -m
-discreet` is the same command line.
+files that it writes and one example. `discreet COMMAND --help` prints the same, and
+`python -m discreet` is the same command line.
 
 `discreet --install-completion` makes the shell complete commands, options and names of learners,
 from the next shell on. A command that fails prints one line on standard error. Exit codes: 0 for

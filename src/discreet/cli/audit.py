@@ -17,7 +17,7 @@ def audit(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
+            metavar="NAME",
             help="Learners or single cases to audit, such as Hedge or clicks; without names, all.",
             autocompletion=completed(*HOMES),
         ),

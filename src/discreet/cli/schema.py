@@ -18,7 +18,7 @@ def schema(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
+            metavar="NAME",
             help="A command that reads TOML (run, check, select, evaluate), or a learner, such as "
             "SetMaximizer; without it, all files.",
             autocompletion=completed(*COMMANDS, *HOMES),
