@@ -83,7 +83,8 @@ def record(only: str, out: Path) -> None:
 def known_modes() -> set[str]:
     """Return all modes of all learners, as "Learner mode"."""
     from discreet import SetSelector
-    from discreet.learners.registry import HOMES, learner_named
+    from discreet.learners.homes import HOMES
+    from discreet.learners.registry import learner_named
 
     kinds: list[Any] = [SetSelector, *(learner_named(name) for name in HOMES)]
     return {f"{kind.__name__} {mode}" for kind in kinds for mode in kind.modes}

@@ -52,7 +52,8 @@ from typing import Any
 from rich.console import Console
 
 from discreet import Privacy, SetSelector, warm_up
-from discreet.learners.registry import HOMES, learner_named
+from discreet.learners.homes import HOMES
+from discreet.learners.registry import learner_named
 from discreet.progress import Bar, bars_on
 from discreet.tasks import ResultStore, repeat
 from report import write

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import discreet
-from discreet.learners.registry import HOMES
+from discreet.learners.homes import HOMES
 
 pytestmark = pytest.mark.docs
 

@@ -5,6 +5,7 @@ Each check returns the value as a plain Python object, or raises a `ConfigError`
 
 import os
 from collections.abc import Iterable, Sequence, Sized
+from difflib import get_close_matches
 from math import inf
 from typing import Any, TypeVar
 
@@ -101,7 +102,39 @@ def one_of(name: str, value: object, allowed: Sequence[Choice]) -> Choice:
     for candidate in allowed:
         if type(candidate) is type(value) and candidate == value:
             return candidate
-    raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {shown(value)}")
+    raise ConfigError(
+        f"{name} must be one of {', '.join(map(str, allowed))}, got {shown(value)}"
+        f"{nearest(value, allowed)}"
+    )
+
+
+def nearest(value: object, allowed: Iterable[object]) -> str:
+    """Return ", did you mean …?" if a wrong text is close to an allowed one; otherwise "".
+
+    >>> nearest("horizn", ["epsilon", "horizon"]), nearest("colour", ["epsilon", "horizon"])
+    (', did you mean horizon?', '')
+    """
+    words = [str(word) for word in allowed]
+    near = get_close_matches(value, words, 1) if isinstance(value, str) else []
+    return f", did you mean {near[0]}?" if near else ""
+
+
+def known_keys(given: Iterable[str], known: Iterable[str], table: str = "") -> None:
+    """Refuse a key that a table of settings does not have, with the nearest one that it has.
+
+    >>> known_keys(["horizn"], ["epsilon", "horizon"])
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: unknown key 'horizn', did you mean horizon?
+    >>> known_keys(["colour"], ["sites", "reach", "box"], "function")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: function: unknown key 'colour', known are box, reach, sites
+    """
+    words = sorted(known)
+    for key in given:
+        if key not in words:
+            meant = nearest(key, words) or f", known are {', '.join(words)}"
+            where = f"{table}: " if table else ""
+            raise ConfigError(f"{where}unknown key {shown(key)}{meant}")
 
 
 def listed(name: str, value: object) -> list[Any]:

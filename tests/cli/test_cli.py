@@ -267,7 +267,7 @@ def test_run_reads_slates_and_clicks(tmp_path: Path) -> None:
         ("slots = [", "log.csv", "is not TOML"),
         ("slots = 2", "log.csv", "lack epsilon, delta, items"),
         (SHOP.replace("horizon = 3000", ""), "log.csv", "horizon must be a whole number"),
-        (SHOP + "colour = 1", "log.csv", "unknown setting 'colour'"),
+        (SHOP + "colour = 1", "log.csv", "unknown key 'colour', did you mean columns?"),
         (SHOP, "nothing.csv", "nothing.csv does not exist"),
         (SHOP.replace("SetMaximizer", "Wizard"), "log.csv", "got 'Wizard'"),
         (

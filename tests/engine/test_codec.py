@@ -63,7 +63,7 @@ def test_a_kind_whose_fields_have_defaults_can_be_named(annotation: Any, value: 
         usual = kind()
     except TypeError:
         for short in (kind, kind.__name__, {"kind": kind.__name__}):
-            with pytest.raises(ConfigError, match="lacks settings"):
+            with pytest.raises(ConfigError, match=r": \w+ lacks "):
                 admitted(annotation, short, "value")
         return
     for short in (kind, kind.__name__, {"kind": kind.__name__}):
@@ -71,7 +71,7 @@ def test_a_kind_whose_fields_have_defaults_can_be_named(annotation: Any, value: 
 
 
 def test_settings_of_a_kind_are_checked_by_name_and_type() -> None:
-    with pytest.raises(ConfigError, match="unknown setting 'size': known are dimension, p, radius"):
+    with pytest.raises(ConfigError, match="domain: unknown key 'size', known are dim"):
         admitted(Domains, {"kind": "LpBall", "dimension": 3, "size": 2}, "domain")
     with pytest.raises(ConfigError, match=r"dimension must be a whole number, got 2\.5"):
         admitted(Domains, {"kind": "LpBall", "dimension": 2.5}, "domain")

@@ -157,7 +157,7 @@ def test_any_other_setting_has_another_hash() -> None:
 def test_missing_and_unknown_settings_are_named() -> None:
     with pytest.raises(ConfigError, match="the settings lack epsilon, delta, items, slots"):
         SetMaximizerSettings.from_plain({})
-    with pytest.raises(ConfigError, match="unknown setting 'colour': known are block, bound"):
+    with pytest.raises(ConfigError, match="unknown key 'colour', known are block, bound"):
         SetMaximizerSettings.from_plain(SETTINGS[2].as_plain() | {"colour": "red"})
     with pytest.raises(ConfigError, match="not TOML"):
         SetMaximizerSettings.from_toml("epsilon = ")

@@ -14,7 +14,8 @@ from discreet.audit.cases.learners import cases
 from discreet.functions import SetFunction
 from discreet.learners.base import RENAMED, Learner
 from discreet.learners.forced import forced
-from discreet.learners.registry import HOMES, learner_named
+from discreet.learners.homes import HOMES
+from discreet.learners.registry import learner_named
 from discreet.learners.running_sum.prefixes import Prefixes
 
 USUAL = Privacy(1.0, 1e-6)

@@ -8,7 +8,8 @@ import pytest
 
 from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetSelector
 from discreet.errors import ConfigError
-from discreet.learners.registry import HOMES, learner_named
+from discreet.learners.homes import HOMES
+from discreet.learners.registry import learner_named
 
 KINDS: list[Any] = [*(learner_named(name) for name in HOMES), SetSelector]
 NOT_SETTINGS = {"privacy", "journal", "checkpoint", "engine"}

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from discreet import pictures
 from discreet.cli import app
+from discreet.cli.papers import NAMES
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.reproduce import EXPERIMENTS, rates, shares, value
 from discreet.papers.reproduce import sco_tables as sco_chapter
@@ -33,9 +34,14 @@ from discreet.tasks import ResultStore
 def test_experiments_are_run_by_their_names_only() -> None:
     shown = CliRunner().invoke(app, ["reproduce", "--help"], env={"COLUMNS": "200"}).output
     assert "|".join(["all", *EXPERIMENTS]) in shown
+    assert ("all", *EXPERIMENTS) == NAMES
     for name, answer in (
         ("slips", "discreet: slips are called errata now: discreet reproduce errata\n"),
-        ("Value", f"discreet: name must be one of all, {', '.join(EXPERIMENTS)}, got 'Value'\n"),
+        (
+            "Value",
+            f"discreet: name must be one of all, {', '.join(EXPERIMENTS)}, got 'Value', "
+            "did you mean value?\n",
+        ),
     ):
         result = CliRunner().invoke(app, ["reproduce", name])
         assert (result.exit_code, result.output) == (2, answer)

@@ -459,10 +459,13 @@ def test_a_log_without_rows_has_no_slates(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("layout", "message"),
     [
-        ("positions", "layout must be a table with a kind (positions or events), got 'positions'"),
-        ({}, "layout must be a table with a kind (positions or events), got an empty dict"),
-        ({"kind": "postions"}, "layout: unknown kind 'postions', did you mean positions?"),
-        ({"kind": 7}, "layout: unknown kind 7, known are positions, events"),
+        ("events", "layout: events lacks request, event, impression, click, time, wait"),
+        ({}, "layout lacks its kind: it must be positions or events"),
+        (
+            {"kind": "postions"},
+            "layout must be positions or events, got 'postions', did you mean positions?",
+        ),
+        ({"kind": 7}, "layout must be positions or events, got 7"),
         ({"kind": "positions", "requst": "id"}, "unknown key 'requst', did you mean request?"),
         ({"kind": "positions", "request": 7}, "layout: request must be a text or left out, got 7"),
         ({"kind": "events", "request": "id"}, "events lacks event, impression, click, time, wait"),

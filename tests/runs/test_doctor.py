@@ -14,7 +14,7 @@ from discreet.cli import app
 from discreet.learners.running_sum import RunningSum
 from discreet.release.noise import DiscreteGaussian
 from discreet.release.randomness import RandomBits
-from discreet.runs.doctor import EXTRAS, examine
+from discreet.runs.doctor import BRINGS, EXTRAS, examine
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,10 @@ def test_a_sound_machine_is_ok_and_nothing_stays_behind(tmp_path: Path) -> None:
     assert "ns per draw" in findings["exact sampler"].says
     assert {f"extra {name}" for name in EXTRAS} < findings.keys()
     assert list(tmp_path.iterdir()) == []
-    assert examined().exit_code == 0
+    shown = examined()
+    assert shown.exit_code == 0
+    assert {f"extra {name}" for name in EXTRAS} == BRINGS.keys()
+    assert all(f"({brings})" in shown.output for brings in BRINGS.values())
 
 
 def test_the_name_of_each_check_is_shown_before_it_runs() -> None:

@@ -252,7 +252,7 @@ def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
             'slate = ["a"]\nslots = 2',
             ["slate", "click"],
             "uniform",
-            "a policy has `slate` and `items`, not slots",
+            "unknown key 'slots', did you mean slate?",
         ),
         ("slate = [", ["slate", "click"], "uniform", "is not TOML: "),
         ('slate = ["a"]', ["slate"], "p", "a column click or a column reward, and has neither"),

@@ -23,8 +23,8 @@ from discreet import (
     StreamingLearner,
 )
 from discreet.domains import LpBall
+from discreet.learners.homes import HOMES
 from discreet.learners.log_adapter import log_adapter_of
-from discreet.learners.registry import HOMES
 from discreet.losses import SquaredLoss
 from discreet.records.files import open_table
 from discreet.records.table import LogTable
@@ -279,7 +279,7 @@ STREAM = 'learner = "StreamingLearner"\nhorizon = 9\nfeature_bound = 1.0\ntarget
         ),
         (
             SHOP + 'feedback = "clicks"\nslates = "random"',
-            "slates must be one of decided, got 'random'",
+            "slates must be decided, got 'random'",
         ),
         (
             SHOP + 'slates = "decided"',
@@ -288,7 +288,7 @@ STREAM = 'learner = "StreamingLearner"\nhorizon = 9\nfeature_bound = 1.0\ntarget
         (SHOP + 'function = "AnyFunction"', "a log holds numbers"),
         (SHOP + 'columns = ["tea", "tea", "price"]', "columns must be different columns"),
         (SHOP + 'columns = ["tea", "price"]', "a row has 3 numbers, but `columns` names 2"),
-        (SHOP + "columns = 3", "columns must be a list of columns, got 3"),
+        (SHOP + "columns = 3", "columns must be a list, got 3"),
         (
             SHOP.replace('["tea", "milk", "soap"]', "3"),
             "a row has 3 numbers, and the log 2 columns",

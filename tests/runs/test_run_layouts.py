@@ -241,7 +241,7 @@ def test_json_lines_have_no_header_so_the_answer_is_an_option(
         (
             "run",
             SHOP + OWN + POSITIONS.replace("positions", "slots"),
-            "layout: unknown kind 'slots'",
+            "layout must be positions or events, got 'slots'",
         ),
         (
             "run",

@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,7 @@ from discreet.audit.weakened import (
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
 from discreet.learners.executors import executor_of
-from discreet.learners.registry import HOMES
+from discreet.learners.homes import HOMES
 from discreet.progress import bars_on
 from discreet.tasks import ResultStore, repeat
 
@@ -226,14 +225,9 @@ def _chosen(names: list[str], known: list[Case]) -> list[Case]:
         if not any(_is_named(case, [name]) for case in known):
             raise ConfigError(
                 f"nothing is called {require.shown(name)}: name a learner ({', '.join(HOMES)}) or "
-                f"a case of it{_suggestion(name, known)}"
+                f"a case of it{require.nearest(name, [*HOMES, *(case.name for case in known)])}"
             )
     return [case for case in known if not names or _is_named(case, names)]
-
-
-def _suggestion(name: str, known: list[Case]) -> str:
-    near = get_close_matches(name, [*HOMES, *(case.name for case in known)], n=3, cutoff=0.4)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def _is_fine(row: Row) -> bool:

@@ -57,9 +57,10 @@ def refuse(reason: str) -> NoReturn:
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     help="Decisions from a stream of people, without giving any of them away.",
+    epilog="First steps: `discreet demo` shows what privacy costs, `discreet plan` what a budget "
+    "buys, and `discreet run` learns from a log. `discreet doctor` checks this machine.",
 )
 
 
@@ -109,7 +110,7 @@ def answer(
 def main() -> None:
     """Run the command line of this process; each warning is printed as one line."""
     warnings.showwarning = _warn
-    app()
+    app(prog_name="discreet")
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

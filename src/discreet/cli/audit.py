@@ -8,15 +8,18 @@ import typer
 from rich.console import Console
 
 from discreet.cli.app import Json, app
+from discreet.cli.completion import completed
+from discreet.learners.homes import HOMES
 
 
-@app.command()
+@app.command(epilog="Example: discreet audit Hedge --size minute")
 def audit(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
+            metavar="NAME",
             help="Learners or single cases to audit, such as Hedge or clicks; without names, all.",
+            autocompletion=completed(*HOMES),
         ),
     ] = None,
     size: Annotated[

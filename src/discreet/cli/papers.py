@@ -8,14 +8,19 @@ import typer
 from rich.console import Console
 
 from discreet.cli.app import Json, app, refuse
+from discreet.cli.completion import completed
+
+NAMES = ("all", "sco-tables", "rates", "value", "errata")
+"""What can be repeated; the experiments themselves are imported when one runs."""
 
 
-@app.command()
+@app.command(epilog="Example: discreet reproduce errata --quick")
 def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="all|sco-tables|rates|value|errata",
+            metavar="|".join(NAMES),
+            autocompletion=completed(*NAMES),
             help="Which experiment to run. sco-tables: streaming regression in l_p geometry; "
             "rates: growth of the regret with the number of rounds; value: share of the value "
             "reached by the printed algorithms, by the same with sound noise, and by discreet; "

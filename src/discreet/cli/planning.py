@@ -10,18 +10,20 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from discreet.cli.app import Delta, Epsilon, Json, answer, app, refuse
+from discreet.cli.completion import completed
 
 EXAMPLES = ("bundle", "dosing", "sites", "totals")
 """Stories of earlier versions, which are example scripts of these names now."""
 
 
-@app.command()
+@app.command(epilog="Example: discreet demo --people 100000 --epsilon 0.5")
 def demo(
     story: Annotated[
         str,
         typer.Option(
             help="display: a shop learns which items to show; regression: a town learns what "
-            "drives prices."
+            "drives prices.",
+            autocompletion=completed("display", "regression"),
         ),
     ] = "display",
     people: Annotated[
@@ -115,9 +117,10 @@ def _shared(
     """Declare the options that all problems share."""
 
 
-def planned(name: str, kind: str) -> Callable[[Declared], Declared]:
+def planned(name: str, kind: str, example: str) -> Callable[[Declared], Declared]:
     """Make a command of a declaration; its options are the settings of the case named `kind`.
 
+    `example` has the options of an example.
     The cases are in `discreet.simulate.planning.cases`.
     """
 
@@ -149,13 +152,14 @@ def planned(name: str, kind: str) -> Callable[[Declared], Declared]:
         ]
         vars(command)["__signature__"] = Signature(options)
         command.__annotations__ = {option.name: option.annotation for option in options}
-        plan.command(name, help=declared.__doc__)(command)
+        epilog = f"Example: discreet plan {name} {example}"
+        plan.command(name, help=declared.__doc__, epilog=epilog)(command)
         return declared
 
     return register
 
 
-@planned("display", "DisplayCase")
+@planned("display", "DisplayCase", "--items 100 --slots 5 --rounds 100000 --stream iid")
 def plan_display(
     items: Items,
     slots: Slots,
@@ -175,7 +179,7 @@ def plan_display(
     """Plan a SetMaximizer: which items to show, visitor after visitor."""
 
 
-@planned("costs", "CostsCase")
+@planned("costs", "CostsCase", "--items 20 --rounds 10000")
 def plan_costs(
     items: Items,
     rounds: Rounds,
@@ -191,7 +195,7 @@ def plan_costs(
     """Plan a SetMinimizer: the set of least cost, person after person."""
 
 
-@planned("regression", "RegressionCase")
+@planned("regression", "RegressionCase", "--features 10 --rounds 20000")
 def plan_regression(
     features: Annotated[int, typer.Option(help="Number of features per sample.")],
     rounds: Rounds,
@@ -207,7 +211,7 @@ def _number_or_word(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-@planned("contextual", "ContextualCase")
+@planned("contextual", "ContextualCase", "--arms 3 --features 20 --rounds 100000")
 def plan_contextual(
     arms: Annotated[int, typer.Option(help="Number of arms.")],
     features: Annotated[int, typer.Option(help="Number of features per context.")],
@@ -224,12 +228,12 @@ def plan_contextual(
     """Plan a ContextualBandit: which arm per person, given their context."""
 
 
-@planned("selection", "SelectionCase")
+@planned("selection", "SelectionCase", "--items 100 --slots 5 --rounds 10000")
 def plan_selection(items: Items, slots: Slots, rounds: Rounds) -> None:
     """Plan a SetSelector: one set, chosen once from people's records."""
 
 
-@planned("continuous", "ContinuousCase")
+@planned("continuous", "ContinuousCase", "--items 20 --slots 3 --rounds 100000")
 def plan_continuous(
     items: Items, slots: Slots, rounds: Rounds, stream: Stream = "drifting"
 ) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discreet.runs.change import Catalogue
 
 
-@app.command()
+@app.command(epilog="Example: discreet run shop.toml --data log.csv --out shop")
 def run(
     config: Annotated[
         Path, typer.Argument(help="TOML file with the learner's settings; `learner` is its name.")
@@ -20,9 +20,9 @@ def run(
     data: Annotated[
         Path,
         typer.Option(
-            help="Event log, a file, folder or glob (Parquet, Arrow, CSV, JSON lines): one row "
-            "per person, in order of time, or rows of the "
-            "`layout` in the settings."
+            help="Event log: a file, a folder of files or a glob (Parquet, Arrow, CSV, JSON "
+            "lines). It has one row per person, in order of time, or the rows that `layout` in "
+            "the settings describes."
         ),
     ],
     out: Annotated[
@@ -35,7 +35,8 @@ def run(
 ) -> None:
     """Run a learner over an event log; it can be stopped and resumed at any point.
 
-    The command writes decisions.jsonl (one line per release), report.json and the learner's state.
+    `discreet schema` describes the keys of the TOML file. The command writes decisions.jsonl (one
+    line per release), report.json and the learner's state.
     The state is not private: protect it like the log.
     """
     from discreet.runs.run import run_log
@@ -43,7 +44,7 @@ def run(
     answer(run_log(config, data, out, Console(quiet=as_json)), as_json)
 
 
-@app.command()
+@app.command(epilog="Example: discreet check shop.toml --data log.csv")
 def check(
     config: Annotated[
         Path, typer.Argument(help="TOML file with the learner's settings, as for `run`.")
@@ -62,7 +63,7 @@ def check(
     answer(found.as_plain(), as_json, lambda plain, console: typer.echo(str(found)))
 
 
-@app.command()
+@app.command(epilog="Example: discreet status shop")
 def status(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     as_json: Json = False,
@@ -76,7 +77,7 @@ def status(
     answer(status_of(folder), as_json, show_status)
 
 
-@app.command()
+@app.command(epilog="Example: discreet change shop --add rope --retire milk --extend 100000")
 def change(
     folder: Annotated[
         Path, typer.Argument(metavar="RUN", help="Folder of a run that shows items.")
@@ -114,10 +115,14 @@ def _show_change(catalogue: "Catalogue", console: Console) -> None:
     console.print(f"{catalogue['horizon']:,} visitors are planned", soft_wrap=True)
 
 
-@app.command()
+@app.command(epilog="Example: discreet evaluate shop --data log.csv --propensity uniform")
 def evaluate(
     policy: Annotated[
-        Path, typer.Argument(help="Folder of a run, or a TOML file with a `slate` (and `items`).")
+        Path,
+        typer.Argument(
+            help="Folder of a run, or a TOML file with a `slate`, and with `items` if slates were "
+            "drawn uniformly."
+        ),
     ],
     data: Annotated[
         Path,
@@ -178,6 +183,8 @@ def evaluate(
 
 
 SITES = """
+Example: discreet select sites.toml --data homes.csv --out selected
+
 Settings that open 10 of the sites in sites.csv, which has the columns name, longitude, latitude:
 
 epsilon = 1.0
@@ -194,7 +201,7 @@ sites = "sites.csv"
 reach = 0.02
 box = [[13.3, 13.5], [52.4, 52.6]]
 """
-"""The end of the help of `select`; Rich takes a bracket as markup unless it is escaped."""
+"""The example of `select` and its settings; Rich takes a bracket as markup unless it is escaped."""
 
 
 @app.command(epilog=SITES)

@@ -14,8 +14,8 @@ left out while it has its default, so that older descriptions keep their hash.
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from hashlib import blake2b
 from math import inf
@@ -43,23 +43,34 @@ def admitted(annotation: object, value: object, name: str) -> object:
     discreet.errors.ConfigError: block must be auto or a whole number, got 'later'
     """
     value = require.plain(value)
-    for wanted in _choices(annotation):
+    for wanted in choices(annotation):
         decoded = _as(wanted, value, name)
         if decoded is not _NO:
             return decoded
-    if type(value) is dict and isinstance(value.get("kind"), str):
+    wanted_types = choices(annotation)
+    rule = " or ".join(map(_words, wanted_types))
+    if type(value) is dict and any(map(is_dataclass, wanted_types)):
+        if "kind" not in value:
+            raise ConfigError(f"{name} lacks its kind: it must be {rule}")
         value = value["kind"]  # the part that may be misspelt
-    rule = " or ".join(_words(wanted) for wanted in _choices(annotation))
-    raise ConfigError(f"{name} must be {rule}, got {require.shown(value)}")
+    near = require.nearest(value, [word for wanted in wanted_types for word in _spelt(wanted)])
+    raise ConfigError(f"{name} must be {rule}, got {require.shown(value)}{near}")
 
 
 _NO = object()
 """The value cannot have the wanted type."""
 
 
-def _choices(annotation: object) -> tuple[object, ...]:
+def choices(annotation: object) -> tuple[object, ...]:
     """Return the members of a union, or the annotation itself."""
     return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _spelt(wanted: object) -> Iterable[object]:
+    """Return the texts that a type admits: words, or the name of a described kind."""
+    if get_origin(wanted) is Literal:
+        return get_args(wanted)
+    return [kind_of(wanted)] if isinstance(wanted, type) and is_dataclass(wanted) else []
 
 
 def _as(wanted: object, value: object, name: str) -> object:
@@ -136,10 +147,10 @@ def _as_described(wanted: "type[DataclassInstance]", value: object, name: str) -
     if type(value) is wanted:
         check_fields(value)  # 1 and 1.0 must not be different settings
         return value
-    is_named = isinstance(value, str) and value == wanted.__name__
+    is_named = isinstance(value, str) and value == kind_of(wanted)
     if value is wanted or is_named:  # all its fields have defaults
         value = {}
-    elif type(value) is dict and value.get("kind") == wanted.__name__:
+    elif type(value) is dict and value.get("kind") == kind_of(wanted):
         value = {key: entry for key, entry in value.items() if key != "kind"}
     else:
         return _NO
@@ -148,29 +159,40 @@ def _as_described(wanted: "type[DataclassInstance]", value: object, name: str) -
 
 def made(kind: type[T], plain: Mapping[str, object], name: str) -> T:
     """Return the described value of this kind from its plain fields."""
-    known = _annotations(kind)
-    if unknown := sorted(set(plain) - set(known)):
-        raise ConfigError(f"unknown setting {unknown[0]!r}: known are {', '.join(sorted(known))}")
+    known = annotations(kind)
+    require.known_keys(plain, known, name)
     decoded = {key: admitted(known[key], entry, key) for key, entry in plain.items()}
     try:
         return kind(**decoded)
     except TypeError:
-        missing = [field.name for field in fields(kind) if field.name not in plain]
-        raise ConfigError(
-            f"{name} lacks settings of {kind.__name__}: it takes {', '.join(missing)}"
-        ) from None
+        missing = [field for field in needed_fields(kind) if field not in plain]
+        raise ConfigError(f"{name}: {kind_of(kind)} lacks {', '.join(missing)}") from None
+
+
+def needed_fields(kind: "type[DataclassInstance]") -> list[str]:
+    """Return the names of the fields without a default."""
+    return [
+        field.name
+        for field in fields(kind)
+        if field.init and field.default is MISSING and field.default_factory is MISSING
+    ]
+
+
+def kind_of(kind: "type[DataclassInstance]") -> str:
+    """Return the `kind` that stands for a dataclass in plain data: its `KIND`, or its name."""
+    return getattr(kind, "KIND", kind.__name__)
 
 
 @cache
-def _annotations(kind: "type[DataclassInstance]") -> dict[str, object]:
+def annotations(kind: "type[DataclassInstance]") -> dict[str, object]:
+    """Return the type of each field of a dataclass."""
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind) if field.init}
 
 
 def check_fields(described: "DataclassInstance") -> None:
     """Convert every field of a new frozen dataclass to its annotated type, or raise."""
-    annotations = _annotations(type(described))
-    for name, annotation in annotations.items():
+    for name, annotation in annotations(type(described)).items():
         object.__setattr__(described, name, admitted(annotation, getattr(described, name), name))
 
 
@@ -194,6 +216,8 @@ def _words(wanted: object) -> str:
     if get_origin(wanted) is tuple:
         parts = get_args(wanted)
         return "a list" if parts[1:] == (...,) else f"a list of {len(parts)} values"
+    if isinstance(wanted, type) and is_dataclass(wanted):
+        return kind_of(wanted)
     return str(getattr(wanted, "__name__", wanted))
 
 
@@ -204,7 +228,7 @@ def as_plain(described: "DataclassInstance") -> dict[str, object]:
         for field in _described_fields(described)
         if field.init
     }
-    return {"kind": type(described).__name__} | {
+    return {"kind": kind_of(type(described))} | {
         name: entry for name, entry in plain.items() if entry is not None
     }
 

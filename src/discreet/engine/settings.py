@@ -1,13 +1,21 @@
 """Settings of learners: frozen, public, hashed; the same in Python, TOML, JSON and state files."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property, wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 from discreet import require
 from discreet.budget.privacy import Privacy
-from discreet.engine.codec import as_plain, check_fields, fingerprint, from_toml, made, to_toml
+from discreet.engine.codec import (
+    as_plain,
+    check_fields,
+    fingerprint,
+    from_toml,
+    made,
+    needed_fields,
+    to_toml,
+)
 from discreet.errors import ConfigError
 from discreet.limits import MOST_ROUNDS
 
@@ -16,7 +24,10 @@ EARNERS = (
     "feedback='bandit' or 'clicks' of sets)"
 )
 NO_REPORT = {"report": f"it is {EARNERS}"}
-"""For the constructors of learners that never see what a decision earned."""
+"""For learners that never see what a decision earned."""
+
+UNWRITTEN: Mapping[str, bool] = {"unwritten": True}
+"""Metadata of a field that no TOML of a user has: a constructor or a command sets it."""
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
@@ -72,16 +83,21 @@ class Settings:
     horizon: int | None = None
     seed: int | None = None
     keyed: bool = field(default=False, metadata={"later": True})
-    mode: str = field(default="auto", metadata={"later": True})
+    mode: str = field(default="auto", metadata={"later": True, **UNWRITTEN})
     """Name of a forced mode (discreet/learners/forced.py); every constructor sets "auto"."""
     report: float = 0.0
 
     removed: ClassVar[Mapping[str, str]] = {}
     """Settings of earlier versions or of other learners, each with its remedy."""
+    by_label: ClassVar[Mapping[str, str]] = {}
+    """Settings for which a list of labels may stand, each with the field of the labels."""
+
+    needs_horizon: ClassVar[bool] = False
+    """Whether the number of rounds must be known beforehand."""
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.horizon is not None:
+        if self.horizon is not None or self.needs_horizon:
             require.whole("horizon", self.horizon, 1, MOST_ROUNDS)
         require.number("report", self.report, 0.0, 0.5)
         if self.report and not self.earns:
@@ -131,23 +147,20 @@ class Settings:
         return given
 
     @classmethod
+    def written(cls) -> list[str]:
+        """Return the names of the fields that a user may write into a TOML file."""
+        return [field.name for field in fields(cls) if not field.metadata.get("unwritten", False)]
+
+    @classmethod
     def from_plain(cls, plain: dict[str, object]) -> Self:
         """Return the settings of plain data, as `as_plain` or a constructor has them."""
         refuse_removed(cls.removed, plain)
+        require.known_keys(plain, [field.name for field in fields(cls)])
         plain = cls.translated(plain)
-        missing = [name for name in cls.needed() if name not in plain]
+        missing = [name for name in needed_fields(cls) if name not in plain]
         if missing:
             raise ConfigError(f"the settings lack {', '.join(missing)}")
         return made(cls, plain, "the settings")
-
-    @classmethod
-    def needed(cls) -> list[str]:
-        """Return the names of the fields without a default."""
-        return [
-            field.name
-            for field in fields(cls)
-            if field.default is MISSING and field.default_factory is MISSING
-        ]
 
     def to_toml(self) -> str:
         """Return the settings as TOML."""

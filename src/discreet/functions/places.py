@@ -76,7 +76,7 @@ class Nearby(_BestItem):
     Parameters
     ----------
     sites
-        Public points, one per item.
+        Public points, one per item; for `discreet select` also the path of a file of points.
     reach
         Distance from which on a site is worth nothing.
     box

@@ -1,9 +1,11 @@
 """Settings that all learners of sets share: items, by number or by label, and a horizon."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from discreet import require
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.functions.sets import AnyFunction, SetFunction
 from discreet.learners.labels import Label, labelled, with_labels
@@ -16,11 +18,13 @@ class ItemSettings(Settings):
     """Settings of a learner that chooses among items; each such learner adds its own fields."""
 
     items: int
-    labels: tuple[Label, ...] | None = None
+    labels: tuple[Label, ...] | None = field(default=None, metadata=UNWRITTEN)
+
+    needs_horizon: ClassVar[bool] = True
+    by_label: ClassVar[Mapping[str, str]] = {"items": "labels"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require.whole("horizon", self.horizon)
         require.whole("items", self.items, 1, MOST_CANDIDATES)
         if self.labels is not None and labelled(self.labels)[0] != self.items:
             raise ConfigError(
@@ -40,4 +44,4 @@ class ItemSettings(Settings):
         check_stream(given.get("stream"))
         if "function" in given and (given["function"] is None or given["function"] is SetFunction):
             given = given | {"function": AnyFunction()}
-        return with_labels(given, "items")
+        return with_labels(given, cls.by_label)

@@ -57,16 +57,19 @@ def labelled(items: object, what: str = "items") -> tuple[int, tuple[Label, ...]
     return len(labels), labels
 
 
-def with_labels(given: dict[str, object], count: str, names: str = "labels") -> dict[str, object]:
+def with_labels(given: dict[str, object], by_label: Mapping[str, str]) -> dict[str, object]:
     """Return settings in which a list of labels, given as a number of items, has become both.
 
-    >>> with_labels({"items": ["tea", "milk"], "slots": 1}, "items")
+    `by_label` has the settings that may be given so, each with the field of the labels.
+
+    >>> with_labels({"items": ["tea", "milk"], "slots": 1}, {"items": "labels"})
     {'items': 2, 'slots': 1, 'labels': ('tea', 'milk')}
     """
-    if count not in given or isinstance(require.plain(given[count]), int):
-        return given
-    number, labels = labelled(given[count], count)
-    return given | {count: number, names: labels}
+    for count, names in by_label.items():
+        if count in given and not isinstance(require.plain(given[count]), int):
+            number, labels = labelled(given[count], count)
+            given = given | {count: number, names: labels}
+    return given
 
 
 def label_of(item: object, what: str = "items") -> Label:

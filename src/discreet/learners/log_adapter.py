@@ -10,29 +10,27 @@ is not a number where one is expected counts as a missing answer, which adds not
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypedDict, get_type_hints
 
 import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.codec import admitted, needed_fields
 from discreet.engine.labels import Label
 from discreet.engine.readings import Report
-from discreet.engine.settings import Settings, refuse_removed
+from discreet.engine.settings import NO_REPORT, Settings, refuse_removed
 from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError
-from discreet.learners.registry import HOMES
+from discreet.learners.homes import HOMES
 from discreet.records.array_table import ArrayTable
 from discreet.records.cells import Cells, unread_numbers
 from discreet.records.log_cells import UNIFORM, names_in
 
-OF_A_RUN = ("learner", "person", "rename", "layout")
-"""Keys of a run's TOML beside those of its adapter."""
 DECIDED = "decided"
 """Value of `slates` for a log of the decisions of the run itself."""
 
@@ -61,10 +59,13 @@ class LogAdapter(ABC):
     """Base class of log adapters: rows of a log as feedback for a learner with these settings."""
 
     settings_type: ClassVar[type[Settings]]
-    keys: ClassVar[tuple[str, ...]] = ()
-    """Keys about the log that a run's TOML may have, besides the settings."""
-    needed: ClassVar[tuple[str, ...]] = ()
-    """Keys about the log that it must have."""
+    log_type: ClassVar[type]
+    """The keys about the log that a run's TOML may have besides the settings: a typed dictionary,
+    or a dataclass, whose docstring describes them."""
+    follows: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Settings that may be left out, each with the keys about the log from which it follows."""
+    sized: ClassVar[tuple[str, ...]] = ()
+    """Fields of described values that follow from the log, such as "LpBall.dimension"."""
     row: ClassVar[str] = "visitor"
     """One word for what a row of the log is."""
 
@@ -82,21 +83,53 @@ class LogAdapter(ABC):
         return type(self)(self.settings, self.log, labels)
 
     @classmethod
-    def from_plain(cls, plain: dict[str, object]) -> Self:
-        """Return the adapter for a run's TOML: the learner's settings and keys about the log."""
-        known = {*cls.keys, *(field.name for field in fields(cls.settings_type))}
+    def log_keys(cls) -> dict[str, object]:
+        """Return the keys about the log, each with its type."""
+        hints = get_type_hints(cls.log_type)
+        return {name: hints[name] for name in cls.log_type.__annotations__}
+
+    @classmethod
+    def needed(cls) -> list[str]:
+        """Return the keys about the log that a run's TOML must have."""
+        if is_dataclass(cls.log_type):
+            return needed_fields(cls.log_type)
+        required: frozenset[str] = getattr(cls.log_type, "__required_keys__", frozenset())
+        return [name for name in cls.log_keys() if name in required]
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, object], beside: Iterable[str] = ()) -> Self:
+        """Return the adapter for a run's TOML: the learner's settings and keys about the log.
+
+        Parameters
+        ----------
+        plain
+            The TOML as plain data, without keys that the caller has read.
+        beside
+            Those keys, which a misspelt one may have meant.
+        """
+        keys = cls.log_keys()
+        known = [*keys, *cls.settings_type.written(), *beside]
         unknown = [name for name in plain if name not in known]
-        refuse_removed(cls.settings_type.removed, unknown)
-        if unknown:
-            near = get_close_matches(str(unknown[0]), {*known, *OF_A_RUN}, 1)
-            meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
-            raise ConfigError(f"unknown setting {require.shown(unknown[0])}: {meant}")
-        missing = [name for name in (*cls.needed, *cls.settings_type.needed()) if name not in plain]
-        if set(missing) & set(cls.needed):
-            raise ConfigError(f"the settings lack {', '.join(missing)}")
-        log = {name: plain[name] for name in cls.keys if name in plain}
+        by_label = cls.settings_type.by_label.items()
+        labels = {names: f"give {count} a list of labels" for count, names in by_label}
+        refuse_removed({**cls.settings_type.removed, **labels, **NO_REPORT}, unknown)
+        require.known_keys(unknown, known)
+        log = {name: plain[name] for name in keys if name in plain}
+        cls.check_log(log, plain)
         rest = {name: value for name, value in plain.items() if name not in log}
-        return cls(cls.settings_type.from_plain(cls.completed(rest, log)), log)
+        settings = cls.settings_type.from_plain(cls.completed(rest, log))
+        for name, value in log.items():
+            admitted(keys[name], value, name)
+        return cls(settings, log)
+
+    @classmethod
+    def check_log(cls, log: dict[str, object], plain: dict[str, object]) -> None:
+        """Refuse settings that lack keys about the log."""
+        needed = cls.needed()
+        if any(name not in log for name in needed):
+            every = (*needed, *needed_fields(cls.settings_type))
+            missing = [name for name in every if name not in plain]
+            raise ConfigError(f"the settings lack {', '.join(missing)}")
 
     @classmethod
     def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
@@ -199,12 +232,28 @@ class LogAdapter(ABC):
         return decision
 
 
+class NumbersLog(TypedDict, total=False):
+    """Keys about a log of numbers.
+
+    Parameters
+    ----------
+    columns
+        The columns of a row's numbers, in order. Without it they are those named like the labels,
+        or all columns of the log.
+    """
+
+    columns: Sequence[str]
+
+
 class NumbersLogAdapter(LogAdapter):
     """Adapter for rows of numbers: the columns named by `columns`, or all columns in order."""
 
-    keys = ("columns",)
+    log_type = NumbersLog
     size: ClassVar[str]
     """Name of the setting with the length of a row; optional if `columns` is given."""
+
+    def __init_subclass__(cls) -> None:
+        cls.follows = {cls.size: ("columns",)}
 
     @classmethod
     def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:

@@ -19,8 +19,8 @@ from discreet.arrays import Mask
 from discreet.budget.privacy import delta_notice
 from discreet.engine.people import NOBODY, each_name
 from discreet.errors import ConfigError
+from discreet.learners.homes import HOMES
 from discreet.learners.log_adapter import LogAdapter, log_adapter_of, present
-from discreet.learners.registry import HOMES
 from discreet.progress import bar
 from discreet.records.check import Check, checked, checked_rows
 from discreet.records.kinds import recognised

@@ -7,17 +7,7 @@ from typing import TypeVar
 from discreet import require
 from discreet.errors import ConfigError, StateError
 from discreet.learners.base import Checkpoint, Learner
-
-HOMES = {
-    "ContextualBandit": "discreet.learners.contextual_bandit",
-    "ContinuousMaximizer": "discreet.learners.continuous_maximizer",
-    "Hedge": "discreet.learners.hedge",
-    "RunningSum": "discreet.learners.running_sum",
-    "SetMaximizer": "discreet.learners.set_maximizer",
-    "SetMinimizer": "discreet.learners.set_minimizer",
-    "StreamingLearner": "discreet.learners.streaming_learner",
-}
-"""The package of each learner."""
+from discreet.learners.homes import HOMES
 
 Kind = TypeVar("Kind", bound=type[Learner])
 

@@ -15,7 +15,7 @@ References  Hazan (2016), "Introduction to Online Convex Optimization"
             Duchi et al. (2008), projection onto the l₁ ball
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gamma, inf, log, pi, sqrt
 from typing import Protocol, runtime_checkable
 
@@ -168,7 +168,7 @@ class LpBall:
     dimension
         Number of coordinates.
     p
-        Order of the norm; `math.inf` is allowed.
+        Order of the norm, from 1 to infinity (`math.inf`; `inf` in TOML).
     radius
         Largest norm of a point.
 
@@ -181,7 +181,7 @@ class LpBall:
     """
 
     dimension: int
-    p: float = 2.0
+    p: float = field(default=2.0, metadata={"infinite": True})
     radius: float = 1.0
 
     def __post_init__(self) -> None:

@@ -88,8 +88,9 @@ class Columns:
         for setting in ("bounds", "categories", "dates", "fill", "other"):
             unread = [name for name in getattr(self, setting) if name not in read]
             if unread:
+                near = require.nearest(unread[0], read)
                 raise ConfigError(
-                    f"{setting} is for features and the target: {unread[0]} is none of them"
+                    f"{setting} is for features and the target: {unread[0]} is none of them{near}"
                 )
         self._check_categories()
         self._check_bounds()
@@ -112,6 +113,7 @@ class Columns:
             if category not in self._texts(name):
                 raise ConfigError(
                     f"other of {name} must be one of its categories, got {require.shown(category)}"
+                    f"{require.nearest(category, self._texts(name))}"
                 )
 
     def _check_bounds(self) -> None:
@@ -142,7 +144,8 @@ class Columns:
         kind = "one of its categories" if name in self.categories else "a number"
         if not is_known:
             kind = "a text with a date" if name in self.dates else kind
-            raise ConfigError(f"fill of {name} must be {kind}, got {require.shown(value)}")
+            near = require.nearest(value, self._texts(name))
+            raise ConfigError(f"fill of {name} must be {kind}, got {require.shown(value)}{near}")
         low, high = self.bounds.get(name, (-inf, inf))
         if name not in self.categories and not low <= self._filled(name) <= high:
             raise ConfigError(

@@ -18,13 +18,12 @@ alike. Columns have the names that `[rename]` gives them.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
-from difflib import get_close_matches
+from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from discreet import require
-from discreet.engine.codec import check_fields, made
+from discreet.engine.codec import admitted, check_fields
 from discreet.errors import ConfigError
 from discreet.records.events import EventRows
 from discreet.records.positions import CLICK, ITEM, POSITION, REWARD, SLATE, PositionRows
@@ -36,10 +35,17 @@ SECONDS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86_400.0}
 
 @dataclass(frozen=True)
 class Positions:
-    """One row per position of a slate."""
+    """A log with one row per position of a slate: item, position, click or reward.
+
+    Parameters
+    ----------
+    request
+        The column that all rows of a slate share, such as an id. Without it, slates have one item.
+    """
+
+    KIND: ClassVar[str] = "positions"
 
     request: str | None = None
-    """The column that all rows of a slate share, such as an id; None: slates have one item."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -62,7 +68,26 @@ class Positions:
 
 @dataclass(frozen=True)
 class Events:
-    """One row per event: impressions and clicks with the id of a request."""
+    """A log with one row per event: impressions and clicks with the id of a request.
+
+    Parameters
+    ----------
+    request
+        The column with an id that an impression shares with its clicks.
+    event
+        The column with the kind of each event.
+    impression
+        The kind of event that shows a slate.
+    click
+        The kind of event that clicks an item.
+    time
+        The column with the time of each event.
+    wait
+        The longest time from an impression to its click, such as "30 minutes" (seconds, minutes,
+        hours, days). A later click does not count.
+    """
+
+    KIND: ClassVar[str] = "events"
 
     request: str
     event: str
@@ -106,7 +131,6 @@ class Events:
 
 
 Layout = Positions | Events
-KINDS: dict[str, type[Positions] | type[Events]] = {"positions": Positions, "events": Events}
 
 
 def layout_of(plain: object) -> Layout | None:
@@ -114,36 +138,19 @@ def layout_of(plain: object) -> Layout | None:
 
     >>> layout_of({"kind": "positions", "request": "request_id"})
     Positions(request='request_id')
-    >>> layout_of({"kind": "position"})
+    >>> layout_of({"kind": "position"})    # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discreet.errors.ConfigError: layout: unknown kind 'position', did you mean positions?
+    discreet.errors.ConfigError: layout must be positions or events, got 'position', did you ...
     """
     if plain is None:
         return None
-    if not isinstance(plain, Mapping) or "kind" not in plain:
-        raise ConfigError(
-            f"layout must be a table with a kind ({' or '.join(KINDS)}), got {require.shown(plain)}"
-        )
-    settings = dict(plain)
-    kind = settings.pop("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ConfigError(f"layout: unknown kind {require.shown(kind)}, {_meant(kind, KINDS)}")
-    wanted = KINDS[kind]
-    known = [field.name for field in fields(wanted)]
-    unknown = [name for name in settings if name not in known]
-    if unknown:
-        raise ConfigError(
-            f"layout: unknown key {require.shown(unknown[0])}, {_meant(unknown[0], known)}"
-        )
-    needed = [field.name for field in fields(wanted) if field.default is MISSING]
-    missing = [name for name in needed if name not in settings]
-    if missing:
-        raise ConfigError(f"layout: {kind} lacks {', '.join(missing)}")
     try:
-        return made(wanted, settings, "layout")
+        layout = admitted(Layout, plain, "layout")
     except ConfigError as error:
         text = str(error)
         raise ConfigError(text if text.startswith("layout") else f"layout: {text}") from None
+    assert isinstance(layout, Positions | Events)
+    return layout
 
 
 def laid_out(log: Source, layout: Layout | None, *, slots: int, propensity: str | None) -> Source:
@@ -166,11 +173,6 @@ def laid_out(log: Source, layout: Layout | None, *, slots: int, propensity: str 
         If the log lacks columns, or can be read only once and the layout requires two readings.
     """
     return log if layout is None else layout.opened(log, slots, propensity)
-
-
-def _meant(wrong: object, known: Mapping[str, object] | list[str]) -> str:
-    near = get_close_matches(str(wrong), known, 1)
-    return f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
 
 
 def _check_columns(log: Source, names: list[str]) -> None:

@@ -22,6 +22,14 @@ EXTRAS = {
     "accounting": ("dp_accounting",),
 }
 """The packages of each extra."""
+BRINGS = {
+    "extra tables": "frames, files and logs: every command that reads people's rows",
+    "extra lab": "pictures of the demo, of runs, audits and repeated experiments",
+    "extra sklearn": "estimators with scikit-learn's interface",
+    "extra scale": "records on a Dask cluster, --engine",
+    "extra accounting": "guarantees as events of dp-accounting",
+}
+"""What each extra brings, by the name of its check."""
 DRAWS = 100_000
 """Number of draws by which the sampler is checked."""
 FARTHEST = 0.03

@@ -19,10 +19,11 @@ References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Samp
             Li et al. (2018), "Offline Evaluation of Ranking Policies with Click Models"
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import perm, sqrt
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, Required, TypedDict
 
 import numpy as np
 from rich.console import Console
@@ -33,6 +34,7 @@ from discreet.arrays import Floats
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.budget.together import together
+from discreet.engine.labels import Label
 from discreet.errors import ConfigError
 from discreet.learners.running_sum import RunningSum
 from discreet.progress import bar
@@ -72,6 +74,22 @@ class Evaluation(TypedDict):
     delta: float
     guarantee: str
     together_with_the_run: NotRequired[Together]
+
+
+class PolicyKeys(TypedDict, total=False):
+    """The TOML of a slate whose value is estimated: `discreet evaluate slate.toml`.
+
+    Parameters
+    ----------
+    slate
+        The items that the slate shows, in order: names or numbers.
+    items
+        The number of items from which slates are chosen, or their names; needed with
+        `--propensity uniform`.
+    """
+
+    slate: Required[Sequence[Label]]
+    items: int | Sequence[Label]
 
 
 @dataclass(frozen=True)
@@ -123,10 +141,12 @@ def policy_from(path: Path) -> Policy:
     if path.is_dir():
         return _policy_of_run(path)
     plain = read_toml(path)
-    slate = plain.pop("slate", None)
-    items = plain.pop("items", None)
-    if plain:
-        raise ConfigError(f"{path}: a policy has `slate` and `items`, not {', '.join(plain)}")
+    try:
+        require.known_keys(plain, PolicyKeys.__annotations__)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    slate: Any = plain.get("slate")
+    items: object = plain.get("items")
     if not _is_slate(slate):
         raise ConfigError(f"{path}: slate must be a list of items, got {require.shown(slate)}")
     return _checked(path, [item_text(item) for item in slate], items)

@@ -37,14 +37,16 @@ of a selection has these files:
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from rich.console import Console
 from rich.table import Table
 
 from discreet import require
+from discreet.engine.labels import Label
+from discreet.engine.settings import refuse_removed
 from discreet.errors import ConfigError
 from discreet.functions.places import Nearby
 from discreet.learners.log_adapter import list_of_columns
@@ -86,7 +88,7 @@ def select_from(
 
     Guarantee   docs/guarantees/selector.md
     """
-    settings, columns, of_records = _configured(config)
+    settings, columns, of_records = configured_selection(config)
     function = settings.function
     places = function if isinstance(function, Nearby) and len(function.box) == 2 else None
     if places is not None:
@@ -112,7 +114,26 @@ def select_from(
     return plain
 
 
-class _Configured(NamedTuple):
+class SelectionKeys(TypedDict, total=False):
+    """Keys of a selection's TOML beside the settings of `SetSelector`.
+
+    Parameters
+    ----------
+    columns
+        The columns of the records, and of the file of sites; without it, all columns of the
+        records.
+    rename
+        Columns of the records with the names that `columns` lists.
+    labels
+        The names of the items; or the column of the file of sites that has them.
+    """
+
+    columns: Sequence[str]
+    rename: Mapping[str, str]
+    labels: str | Sequence[Label]
+
+
+class Selection(NamedTuple):
     """The settings of a selection, and the names of the columns where the file has them."""
 
     settings: SetSelectorSettings
@@ -121,17 +142,21 @@ class _Configured(NamedTuple):
     """The names of these columns in the records, which `rename` may change."""
 
 
-def _configured(config: Path) -> _Configured:
+def configured_selection(config: Path) -> Selection:
     """Read the settings, and the file of sites that they name."""
     plain = read_toml(config)
+    known = [*SelectionKeys.__annotations__, *SetSelectorSettings.written()]
+    unknown = [name for name in plain if name not in known]
     columns = plain.pop("columns", None)
     rename = plain.pop("rename", None)
     try:
+        refuse_removed(SetSelectorSettings.removed, unknown)
+        require.known_keys(unknown, known)
         if columns is not None:
             list_of_columns("columns", columns)
         of_records = _of_records(columns, rename)
         plain = with_sites({"delta": 0.0} | plain, columns, config.parent)
-        return _Configured(SetSelectorSettings.from_plain(plain), columns, of_records)
+        return Selection(SetSelectorSettings.from_plain(plain), columns, of_records)
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
 
@@ -147,6 +172,7 @@ def _of_records(columns: list[str] | None, rename: object) -> list[str] | None:
     if unknown is not None:
         raise ConfigError(
             f"rename must give names that `columns` lists, got {require.shown(unknown)}"
+            f"{require.nearest(unknown, listed)}"
         )
     if len(original) < len(names):
         raise ConfigError("rename gives two columns the same name")

@@ -3,7 +3,7 @@
 Sites are public, unlike records, so a row that is no site is refused by its number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from discreet.errors import ConfigError
 from discreet.records.files import open_table
 from discreet.records.sources import check_present
 from discreet.records.table import LogTable
+
+FROM_SITES: Mapping[str, object] = {"Nearby.sites": str}
+"""Fields of described values that may name the file of sites."""
 
 
 def with_sites(

@@ -126,7 +126,8 @@ def test_other_noise_is_refused_and_the_accepted_values_are_named(name: str) -> 
     }
     usual = "sound, printed, none" if name in WITHOUT else "sound, printed"
     values = accepted.get(name, usual)
-    with pytest.raises(ConfigError, match=f"^noise must be one of {values}, got 'Printed'$"):
+    refusal = f"^noise must be one of {values}, got 'Printed', did you mean printed\\?$"
+    with pytest.raises(ConfigError, match=refusal):
         published(name).play(*ARGUMENTS[name], noise="Printed")
     if name not in WITHOUT:
         with pytest.raises(ConfigError, match=f"^noise must be one of {values}, got 'none'$"):

@@ -87,9 +87,7 @@ def settings_survive_toml_and_print_options(case: Case) -> None:
         assert kind.from_toml(text).hash == settings.hash, "the hash depends on print options"
         again = type(learner).problem_for(settings).plan
         assert again.calibration == plan.calibration, "calibration depends on print options"
-    raises(
-        ConfigError, lambda: kind.from_toml('colour = "red"\n' + text), "unknown setting 'colour'"
-    )
+    raises(ConfigError, lambda: kind.from_toml('colour = "red"\n' + text), "unknown key 'colour'")
 
 
 def wrong_types_are_refused(case: Case) -> None:

@@ -23,8 +23,9 @@ context, arm, reward or propensity adds nothing.
 Privacy does not depend on this: the contribution of a row depends on that row and on public values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import ClassVar, Required, TypedDict
 
 import numpy as np
 
@@ -50,12 +51,33 @@ ARM = "arm"
 REWARD = "reward"
 
 
+class ContextualBanditLog(TypedDict, total=False):
+    """Keys about a log of contexts, arms that another policy chose, and their rewards.
+
+    Parameters
+    ----------
+    context
+        The columns of the context, in order. Without it they are those named like the features.
+    propensity
+        The column with the probability with which the logged arm was drawn, or "uniform" if all
+        arms were equally likely in every row.
+    least_propensity
+        With a column of propensities: the least probability that any arm had. It is public: never
+        read it from the log.
+    """
+
+    context: Sequence[str]
+    propensity: Required[str]
+    least_propensity: float
+
+
 class ContextualBanditLogAdapter(LogAdapter):
     """Reads the rows of a log as contexts, and as rewards of rows whose arm was decided."""
 
     settings_type = ContextualBanditSettings
     settings: ContextualBanditSettings
-    keys = ("context", "propensity", "least_propensity")
+    log_type = ContextualBanditLog
+    follows: ClassVar[Mapping[str, tuple[str, ...]]] = {"features": ("context",)}
 
     @property
     def unanswered(self) -> float:
@@ -101,9 +123,12 @@ class ContextualBanditLogAdapter(LogAdapter):
         return 1 / self.settings.arms if self._uniform else float(self.log["least_propensity"])
 
     @classmethod
-    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
-        """Return the settings with features named like their columns; refuse bad propensities."""
+    def check_log(cls, log: dict[str, object], plain: dict[str, object]) -> None:
         check_propensity(log, (ARM, REWARD), "arm")
+
+    @classmethod
+    def completed(cls, plain: dict[str, object], log: dict[str, object]) -> dict[str, object]:
+        """Return the settings with features named like their columns."""
         if "context" not in log:
             return plain
         columns = list_of_columns("context", log["context"])

@@ -1,7 +1,7 @@
 """The public settings of a contextual bandit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
 from typing import ClassVar, Literal
@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled, with_labels
 
@@ -31,9 +31,9 @@ class ContextualBanditSettings(Settings):
     """The parameters of `ContextualBandit`, as public data."""
 
     arms: int
-    labels: tuple[Label, ...] | None = None
+    labels: tuple[Label, ...] | None = field(default=None, metadata=UNWRITTEN)
     features: int
-    feature_labels: tuple[Label, ...] | None = None
+    feature_labels: tuple[Label, ...] | None = field(default=None, metadata=UNWRITTEN)
     relevant: int | Literal["all"] | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
     context_bound: float | tuple[float, ...] = 1.0
@@ -47,10 +47,11 @@ class ContextualBanditSettings(Settings):
         "choose": "leave it out, the arm with the best estimate is played",
         "stream": "leave it out, value assumes people that are alike over time",
     }
+    needs_horizon: ClassVar[bool] = True
+    by_label: ClassVar[Mapping[str, str]] = {"arms": "labels", "features": "feature_labels"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require.whole("horizon", self.horizon)
         require.whole("arms", self.arms, 1, 2**16)
         require.whole("features", self.features, 1, 2**20)
         _check_labels("arms", self.labels, self.arms)
@@ -166,7 +167,7 @@ class ContextualBanditSettings(Settings):
     @classmethod
     def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields with labels of arms and features split from their numbers."""
-        return with_labels(with_labels(given, "arms"), "features", "feature_labels")
+        return with_labels(given, cls.by_label)
 
 
 def _check_labels(what: str, labels: tuple[Label, ...] | None, count: int) -> None:

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 
 from discreet.arrays import Floats
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.log_adapter import LogAdapter, Table, names_of_row, row_columns
+from discreet.learners.log_adapter import (
+    LogAdapter,
+    NumbersLog,
+    Table,
+    names_of_row,
+    row_columns,
+)
 
 
 class ContinuousMaximizerLogAdapter(LogAdapter):
@@ -16,7 +22,7 @@ class ContinuousMaximizerLogAdapter(LogAdapter):
 
     settings_type = ContinuousMaximizerSettings
     settings: ContinuousMaximizerSettings
-    keys = ("columns",)
+    log_type = NumbersLog
 
     @property
     def _width(self) -> int:

@@ -1,12 +1,12 @@
 """Public settings of `ContinuousMaximizer`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Self
 
 from discreet import require
 from discreet.domains import Box, SetDomain
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.functions.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
 from discreet.functions.continuous import Gradient, Multilinear
@@ -37,7 +37,9 @@ class ContinuousMaximizerSettings(Settings):
     stream: Stream = "drifting"
     bound: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
+    report: float = field(default=0.0, metadata=UNWRITTEN)
 
+    needs_horizon: ClassVar[bool] = True
     removed: ClassVar[Mapping[str, str]] = {
         "oracle": "leave it out, the learner chooses between vertices and points between them; "
         "see facts['method']",
@@ -53,7 +55,6 @@ class ContinuousMaximizerSettings(Settings):
                 "use a Knapsack or a matroid"
             )
         super().__post_init__()
-        require.whole("horizon", self.horizon)
         self.function.width(self.domain.items)  # refuses functions that do not fit the domain
         if self.mode == "euclidean" and not (
             self.play == "point" and is_projected_onto(self.domain)

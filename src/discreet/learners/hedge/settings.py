@@ -1,11 +1,11 @@
 """The public settings of `Hedge`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from discreet import require
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled, with_labels
 from discreet.limits import MOST_CANDIDATES
@@ -16,13 +16,15 @@ class HedgeSettings(Settings):
     """Settings of `Hedge`: its parameters as public data."""
 
     actions: int
-    labels: tuple[Label, ...] | None = None
+    labels: tuple[Label, ...] | None = field(default=None, metadata=UNWRITTEN)
     bound: float = 1.0
     block: int | Literal["auto"] = "auto"
+    report: float = field(default=0.0, metadata=UNWRITTEN)
 
     removed: ClassVar[Mapping[str, str]] = {
         "stream": "leave it out, nothing is assumed about the stream"
     }
+    by_label: ClassVar[Mapping[str, str]] = {"actions": "labels"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,4 +52,4 @@ class HedgeSettings(Settings):
     @classmethod
     def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields for given arguments: labels may stand for the number of actions."""
-        return with_labels(given, "actions")
+        return with_labels(given, cls.by_label)

@@ -1,12 +1,12 @@
 """The public settings of `RunningSum`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import ClassVar
 
 from discreet import require
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,9 +15,10 @@ class RunningSumSettings(Settings):
 
     dimension: int
     bound: float
-    norm: float = 2
+    norm: float = field(default=2, metadata={"infinite": True})
     nonnegative: bool = False
     block: int = 1
+    report: float = field(default=0.0, metadata=UNWRITTEN)
 
     removed: ClassVar[Mapping[str, str]] = {
         "method": (

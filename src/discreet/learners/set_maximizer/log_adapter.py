@@ -16,7 +16,7 @@ Logs with one row per position or per event become such logs by `layout` (record
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -49,12 +49,38 @@ from discreet.records.log_cells import (
 SLATE = "slate"
 
 
+class SetMaximizerLog(TypedDict, total=False):
+    """Keys about a log of preferences, or of slates that visitors saw.
+
+    Parameters
+    ----------
+    columns
+        With `feedback = "full"`: the columns of a row's numbers, in order. Without it they are
+        those named like the items, or all columns of the log.
+    propensity
+        For slates that another policy showed: the column with the probability of the shown items
+        at their places, or "uniform" for slates drawn uniformly from all items. The whole log then
+        enters one warm start.
+    least_propensity
+        With a column of propensities: smaller ones count as this number. It is public: choose it
+        without a look at the log.
+    slates
+        For slates that this run itself decided: "decided". A row counts if its slate is the one
+        that was decided.
+    """
+
+    columns: Sequence[str]
+    propensity: str
+    least_propensity: float
+    slates: Literal["decided"]
+
+
 class SetMaximizerLogAdapter(LogAdapter):
     """Reads rows of a log as preferences, rewards or clicks."""
 
     settings_type = SetMaximizerSettings
     settings: SetMaximizerSettings
-    keys = ("columns", "propensity", "least_propensity", "slates")
+    log_type = SetMaximizerLog
 
     @property
     def _answer(self) -> str:

@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Sequence
+from typing import Literal, TypedDict
 
 import numpy as np
 
@@ -32,12 +33,29 @@ SLATE = "slate"
 COST = "cost"
 
 
+class SetMinimizerLog(TypedDict, total=False):
+    """Keys about a log of cost functions, or of costs of the chosen sets.
+
+    Parameters
+    ----------
+    columns
+        With `feedback = "full"`: the columns of a row's numbers, in order. Without it they are
+        those named like the items, or all columns of the log.
+    slates
+        With `feedback = "bandit"`: "decided" declares that the log holds this run's own decisions.
+        A row counts if its set is the one that was decided.
+    """
+
+    columns: Sequence[str]
+    slates: Literal["decided"]
+
+
 class SetMinimizerLogAdapter(LogAdapter):
     """Log adapter of `SetMinimizer`: rows as cost functions, or as costs of the chosen sets."""
 
     settings_type = SetMinimizerSettings
     settings: SetMinimizerSettings
-    keys = ("columns", "slates")
+    log_type = SetMinimizerLog
 
     @property
     def answer_names(self) -> list[str]:

@@ -1,13 +1,13 @@
 """The public settings of a set selector."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Self
 
 from discreet import require
 from discreet.domains import SetDomain
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.functions.places import Nearby, Types
 from discreet.functions.sets import (
@@ -39,11 +39,14 @@ class SetSelectorSettings(Settings):
     domain: SetDomain
     function: Family
     labels: tuple[Label, ...] | None = None
-    people: int | None = None
+    people: int | None = field(default=None, metadata=UNWRITTEN)
     """The number of people, which is known when `fit` is called."""
+    horizon: int | None = field(default=None, metadata=UNWRITTEN)
+    keyed: bool = field(default=False, metadata={"later": True, **UNWRITTEN})
 
     removed: ClassVar[Mapping[str, str]] = {
-        "method": "leave it out, public cells decide it; `Chosen.why` has the reason"
+        "method": "leave it out, public cells decide it; `Chosen.why` has the reason",
+        "horizon": "leave it out, a selector chooses once",
     }
 
     def __post_init__(self) -> None:

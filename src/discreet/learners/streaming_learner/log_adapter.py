@@ -18,8 +18,8 @@ Columns may have rules, which are those of `Columns`:
 Then features are scaled inside, and coefficients are in the units of the log.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from discreet import require
 from discreet.arrays import Mask
@@ -30,6 +30,7 @@ from discreet.learners.streaming_learner.settings import StreamingLearnerSetting
 from discreet.losses import Samples
 from discreet.records.array_table import ArrayTable, one_per_person
 from discreet.records.cells import unread_numbers
+from discreet.records.columns import Columns
 
 RULES = ("bounds", "categories", "dates", "fill", "other")
 """Keys about the columns of the log, besides their names."""
@@ -40,8 +41,11 @@ class StreamingLearnerLogAdapter(LogAdapter):
 
     settings_type = StreamingLearnerSettings
     settings: StreamingLearnerSettings
-    keys = ("features", "target", *RULES)
-    needed = ("features", "target")
+    log_type = Columns
+    follows: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+        ("feature_bound", "target_bound"), ("bounds", "categories")
+    )
+    sized = ("LpBall.dimension", "Box.dimension", "Simplex.dimension")
     row = "sample"
 
     @classmethod
@@ -53,7 +57,7 @@ class StreamingLearnerLogAdapter(LogAdapter):
                 f"{require.shown(log['target'])}"
             )
         if any(name in log for name in RULES):
-            described = {name: log[name] for name in cls.keys if name in log}
+            described = {name: log[name] for name in cls.log_keys() if name in log}
             return plain | {"columns": {"kind": "Columns"} | described}
         domain = plain.get("domain")
         domain = {"kind": domain} if isinstance(domain, str) else domain

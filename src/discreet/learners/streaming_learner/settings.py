@@ -10,7 +10,7 @@ import numpy as np
 from discreet import require
 from discreet.arrays import Floats
 from discreet.engine.schedule import EqualBlocks
-from discreet.engine.settings import Settings
+from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.from_columns import bound_of_features, completed, shifts
 from discreet.losses import (
@@ -60,14 +60,16 @@ class StreamingLearnerSettings(Settings):
     loss: (
         SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss
     ) = SquaredLoss()
-    columns: Columns | None = field(default=None, metadata={"later": True})
+    columns: Columns | None = field(default=None, metadata={"later": True, **UNWRITTEN})
     feature_bound: float = None  # type: ignore[assignment]  # they follow from columns with bounds
     target_bound: float = None  # type: ignore[assignment]
     bound: float | Literal["auto"] = "auto"
     method: Literal["auto", "passes", "frank-wolfe"] = "auto"
     intercept: bool = False
     block: int | Literal["auto"] = "auto"
+    report: float = field(default=0.0, metadata=UNWRITTEN)
 
+    needs_horizon: ClassVar[bool] = True
     removed: ClassVar[Mapping[str, str]] = {
         "curvature": "leave it out, it follows from the loss, the bounds and released values",
         "pace": "leave it out, the length of steps follows from released values",
@@ -80,7 +82,6 @@ class StreamingLearnerSettings(Settings):
         self._take_bounds_of_columns()
         super().__post_init__()
         self._check_columns()
-        require.whole("horizon", self.horizon)
         require.whole("dimension", self.domain.dimension, 1, MOST_NUMBERS)
         for name in ("feature_bound", "target_bound"):
             require.number(name, getattr(self, name), SMALLEST, LARGEST)
