@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet.svg import Axis, Groups, Level, Line, curves, groups
-from discreet.texts import number_text
+from discreet.texts import with_decimals
 from pages.text import load
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
@@ -126,7 +126,7 @@ def _right(epsilon: float) -> float:
 
 
 def _percent(share: float) -> str:
-    return number_text(round(share, 2), percent=True)
+    return f"{with_decimals(100 * share, 0)} %"
 
 
 PICTURES: Mapping[str, Callable[[], str]] = {
