@@ -15,6 +15,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 from discreet.errors import ConfigError
+from discreet.texts import with_decimals
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -30,7 +31,7 @@ LIGHT_BLUE = "#7fb3d8"
 RED = "#b03a12"
 NOTES = "#555555"
 """The colour of notes, which no line has."""
-TITLE_SIZE, NAME_SIZE, NOTE_SIZE = 12.0, 9.0, 8.5
+TITLE_SIZE, NAME_SIZE, NOTE_SIZE = 12.0, 9.5, 8.5
 """Sizes of letters, in points."""
 LETTERS_PER_INCH = 128
 """Number of letters of one point per inch, on average."""
@@ -83,12 +84,15 @@ def open_frame(axes: "Axes") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def state_point(axes: "Axes", title: str, note: str = "") -> None:
-    """Write the point of a panel above it, and in grey what a reader must know to read it."""
+def state_point(axes: "Axes", title: str, note: str = "", *, size: float = TITLE_SIZE) -> None:
+    """Write the point of a panel above it, and in grey what a reader must know to read it.
+
+    One of several panels has the name of what it shows there, in letters of `NAME_SIZE`.
+    """
     note = _wrapped(note, _letters(axes, NOTE_SIZE))
     lines = note.count("\n") + 1 if note else 0
-    title = _wrapped(title, _letters(axes, TITLE_SIZE))
-    axes.set_title(title, loc="left", fontsize=TITLE_SIZE, pad=8 + 1.4 * NOTE_SIZE * lines)
+    title = _wrapped(title, _letters(axes, size))
+    axes.set_title(title, loc="left", fontsize=size, pad=8 + 1.4 * NOTE_SIZE * lines)
     axes.annotate(
         note,
         (0, 1),
@@ -138,7 +142,7 @@ def percent(share: float, decimals: int = 1) -> str:
     >>> percent(0.1234), percent(0.5, 0)
     ('12.3 %', '50 %')
     """
-    return f"{100 * share:.{decimals}f} %"
+    return f"{with_decimals(100 * share, decimals)} %"
 
 
 def count_people(axes: "Axes") -> None:

@@ -296,7 +296,8 @@ def draw_trade_offs(rows: list[Row]) -> "Figure":
         worst = max(own, key=_right)
         _draw_trade_off(axes, worst)
         many = f", the worst of {len(own)} modes" if len(own) > 1 else ""
-        pictures.state_point(axes, learner, f"{worst['mode']}{many}")
+        note = f"{worst['mode']}{many}"
+        pictures.state_point(axes, learner, note, size=pictures.NAME_SIZE)
         axes.set_ylabel("" if number % 4 else "missed, share of runs")
     pictures.state_point_of_all(figure, _point(rows))
     lines, names = panels[0].get_legend_handles_labels()

@@ -174,7 +174,7 @@ def _point(grown: dict[tuple[str, str], Grown]) -> str:
     printed = [grown[claim.problem, name].share for name, claim in CLAIMS.items()]
     ours = [grown[claim.problem, OURS].share for claim in CLAIMS.values()]
     return (
-        f"discreet loses {percent(min(ours), 0)} to {percent(max(ours), 0)} of what trivial "
+        f"discreet loses {percent(min(ours))} to {percent(max(ours))} of what trivial "
         f"decisions lose; as printed, {sum(share > NEARLY_ALL for share in printed)} of "
         f"{len(printed)} algorithms lose more than {percent(NEARLY_ALL, 0)} of it"
     )
@@ -218,5 +218,6 @@ def _draw_panel(axes: "Axes", name: str, printed: Grown, ours: Grown) -> None:
     axes.set_xticks(horizons)
     pictures.count_people(axes)
     measured = f"T^{printed.slope['slope']:.2f} measured, discreet T^{ours.slope['slope']:.2f}"
-    pictures.state_point(axes, f"{name}: {claim.title}", f"{claim.power} in print, {measured}")
+    note = f"{claim.power} in print, {measured}"
+    pictures.state_point(axes, f"{name}: {claim.title}", note, size=pictures.NAME_SIZE)
     pictures.open_frame(axes)

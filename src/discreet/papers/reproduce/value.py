@@ -155,9 +155,9 @@ def _point(shares: Shares, ask: Ask) -> str:
     ours = at_one["discreet"]
     sound = at_one["sound"]
     return (
-        f"At ε = 1, discreet keeps {percent(min(ours), 0)} to {percent(max(ours), 0)} of the value "
-        f"without privacy; with sound noise, {sum(share < HALF for share in sound)} of the "
-        f"{len(sound)} printed algorithms keep less than {percent(HALF, 0)}"
+        f"At ε = 1, discreet keeps {percent(min(ours), 0)} to {percent(max(ours), 0)} of the "
+        f"value; with sound noise, {sum(share < HALF for share in sound)} of {len(sound)} printed "
+        f"algorithms keep less than {percent(HALF, 0)}"
     )
 
 
@@ -182,7 +182,8 @@ def _draw(shares: Shares, ask: Ask) -> "Figure":
         axes.set_ylabel("" if number % 4 else "share of the value")
         axes.set_xlabel("ε (smaller: stricter)" if number >= len(PROBLEMS) - 4 else "")
         beside = "nothing printed" if problem.printed is None else problem.printed
-        pictures.state_point(axes, problem.title, f"{people:,} people, {beside}")
+        note = f"{people:,} people, {beside}"
+        pictures.state_point(axes, problem.title, note, size=pictures.NAME_SIZE)
         pictures.open_frame(axes)
     pictures.state_point_of_all(figure, _point(shares, ask))
     pictures.add_common_legend(figure, lines, columns=len(lines))
