@@ -295,8 +295,11 @@ def _draw_effects(axes: "Axes", result: RegressionResult) -> None:
     axes.set(xlabel="effect on the price, in thousands", ylim=(-1.6, len(EFFECTS) - 0.5))
     pictures.add_legend(axes, loc="lower right", ncols=2)
     within = known & (np.abs(result.effects - result.least_squares) <= whiskers)
+    point = f"{within.sum()} of {known.sum()} published ranges hold the effect without privacy"
+    if not known.any():
+        point = f"{result.sellers:,} sellers are too few to know the errors of the effects"
     pictures.state_point(
         axes,
-        f"{int(within.sum())} of {len(EFFECTS)} published ranges hold the effect without privacy",
+        point,
         "A feature of 1 instead of 0 adds this to the price of a flat, the others being equal.",
     )
