@@ -15,7 +15,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 from discreet.errors import ConfigError
-from discreet.texts import with_decimals
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -139,10 +138,11 @@ def _letters(axes: "Axes", size: float) -> int:
 def percent(share: float, decimals: int = 1) -> str:
     """Return a share as text.
 
-    >>> percent(0.1234), percent(0.5, 0)
-    ('12.3 %', '50 %')
+    >>> percent(0.1234), percent(-0.5, 0), percent(-1e-9, 0)
+    ('12.3 %', '−50 %', '0 %')
     """
-    return f"{with_decimals(100 * share, decimals)} %"
+    rounded = round(100 * share, decimals) + 0.0  # −0 becomes 0
+    return f"{rounded:.{decimals}f} %".replace("-", "−")
 
 
 def count_people(axes: "Axes") -> None:
