@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet import html, svg
-from discreet.texts import number_text
+from discreet.pictures import percent
 
 TITLE = "What this budget buys"
 GOAL = 0.9
@@ -189,7 +189,7 @@ def _remedy(minutes: int | None, option: str) -> str:
 
 def _kept(share: float, error: float | None = None) -> str:
     """The share of the value that is kept: not less than none."""
-    return number_text(max(share, 0.0), error, percent=True)
+    return percent(max(share, 0.0)) + ("" if error is None else f" ± {percent(error)}")
 
 
 def _least(least: float, trials: Sequence[float]) -> str:
