@@ -64,9 +64,11 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/readability.py
 	$(BIN)/python benchmarks/results_page.py
+	$(BIN)/python benchmarks/pictures.py
 
 results: .venv/ready
 	$(BIN)/python benchmarks/results_page.py
+	$(BIN)/python benchmarks/pictures.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -9,10 +9,14 @@ everything that the clinic publishes do not reveal it.
 from argparse import ArgumentParser
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from discreet import ContextualBandit, Privacy
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    raise SystemExit("the picture needs matplotlib: pip install 'discreet[lab]'") from None
 
 parser = ArgumentParser(description="Learn which dose helps which patients.")
 parser.add_argument("--people", type=int, default=100_000)
@@ -70,7 +74,7 @@ left.axhline(best / options.people, color="black", linestyle="--", label="the be
 left.axhline(random / options.people, color="black", linestyle=":", label="random doses")
 left.set(xscale="log", xlim=(seen[1] / 3, options.people), xlabel="patients so far (log scale)")
 left.set(ylabel="share of patients helped, per block")
-left.set(title=f"What the clinic gains while it learns (ε = {options.epsilon:g})")
+left.set(title=f"The doses keep {share:.0%} of what the best doses gain (ε = {options.epsilon:g})")
 left.legend(loc="upper left")
 left.set_ylim(top=best / options.people + 0.05)
 steps = np.linspace(-1, 1, 301)

@@ -9,12 +9,16 @@ nearest open site.
 from argparse import ArgumentParser
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from discreet import Privacy, SetSelector
 from discreet.domains import UniformMatroid
 from discreet.functions import Nearby
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    raise SystemExit("the picture needs matplotlib: pip install 'discreet[lab]'") from None
 
 parser = ArgumentParser(description="Open ten sites near people whose homes stay private.")
 parser.add_argument("--people", type=int, default=5000)

@@ -8,10 +8,14 @@ All totals are public, and they do not reveal what one shopper bought.
 from argparse import ArgumentParser
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from discreet import Privacy, RunningSum
+
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    raise SystemExit("the picture needs matplotlib: pip install 'discreet[lab]'") from None
 
 parser = ArgumentParser(description="Publish running totals of what shoppers buy.")
 parser.add_argument("--people", type=int, default=50_000)
@@ -64,13 +68,17 @@ for column, category in enumerate(CATEGORIES):
     left.plot(
         shoppers, truth[:, column], ":", color="black", label="truth" if column == 3 else None
     )
-left.set(xlabel="shoppers so far", ylabel="shoppers who bought", title="Totals after every shopper")
+left.set(xlabel="shoppers so far", ylabel="shoppers who bought")
+off = f"{shop.standard_deviation:.0f}"
+left.set(title=f"After {options.people:,} shoppers, a total is off by about {off}")
 left.legend(loc="upper left")
 twice = 2 * shop.standard_deviation
 right.axhspan(-twice, twice, color="gainsboro", label="± 2 standard deviations")
 right.plot(shoppers, published[:, 0] - truth[:, 0], linewidth=0.5, label=CATEGORIES[0])
-right.set(xlabel="shoppers so far", ylabel="published − truth", ylim=(-2.5 * twice, 2.5 * twice))
-right.set(title=f"Error of a total (new noise each time: ± {2 * independent:,.0f})")
+right.set(
+    xlabel="shoppers so far", ylabel="published − truth, shoppers", ylim=(-2.5 * twice, 2.5 * twice)
+)
+right.set(title=f"With new noise for every total, it would be {independent:,.0f}")
 right.legend(loc="lower right")
 options.out.mkdir(parents=True, exist_ok=True)
 figure.savefig(options.out / "totals.png", dpi=130)

@@ -39,6 +39,26 @@ def test_every_example_is_run_here() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} == run
 
 
+@pytest.mark.parametrize("name", ["bundle", "dosing", "sites", "totals"])
+def test_without_matplotlib_an_example_ends_in_one_line_before_it_learns(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "matplotlib").mkdir()
+    (tmp_path / "matplotlib" / "__init__.py").write_text("raise ImportError\n")
+    paths = os.pathsep.join([str(tmp_path), str(SOURCE)])
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py"), "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    assert done.returncode == 1
+    assert done.stderr == "the picture needs matplotlib: pip install 'discreet[lab]'\n"
+    assert not done.stdout
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "people", "least"), [("bundle", 20_000, 50), ("dosing", 5000, 40), ("sites", 1000, 80)]
 )

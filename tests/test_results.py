@@ -15,14 +15,15 @@ import pytest
 import discreet
 import frame
 import frame_versions as versions
+import pictures
 import report as reports
 import results_page as page
 from pages import front
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BENCHMARKS = REPOSITORY / "benchmarks"
-HELPERS = {"report", "frame_versions", "results_page"}
-"""Modules that benchmarks import, and the script that writes the page of results."""
+HELPERS = {"report", "frame_versions", "results_page", "pictures"}
+"""Modules that benchmarks import, and the scripts that write the page of results and pictures."""
 WORKERS = {"diffprivlib_peer": "real"}
 """Scripts that run in separate processes, and the benchmarks that start them."""
 README = (REPOSITORY / "README.md").read_text()
@@ -56,6 +57,28 @@ def checkout(folder: Path, version: str) -> Path:
 def test_the_page_of_results_is_made_from_the_reports() -> None:
     """If this fails, run `make results`."""
     assert page.page() == (BENCHMARKS / "RESULTS.md").read_text()
+
+
+@pytest.mark.parametrize("name", pictures.PICTURES)
+def test_a_committed_picture_is_made_from_the_reports(name: str) -> None:
+    """If this fails, run `make results`."""
+    committed = (REPOSITORY / "docs" / "pictures" / f"{name}.svg").read_text()
+    assert pictures.PICTURES[name]() + "\n" == committed
+
+
+def test_committed_pictures_are_those_that_are_made() -> None:
+    committed = {path.stem for path in (REPOSITORY / "docs" / "pictures").glob("*.svg")}
+    assert committed == set(pictures.PICTURES)
+
+
+def test_the_main_picture_has_the_shares_of_the_report() -> None:
+    """A share of random decisions is 0 %, and one without privacy 100 %."""
+    shares = json.loads((BENCHMARKS / "results" / "published.json").read_text())["shares"]
+    told = pictures.value()
+    assert f"discreet {100 * shares['slates']['discreet']:.1f} %" in told
+    sites = shares["sites"]
+    kept = (sites["discreet"] - sites["random"]) / (1 - sites["random"])
+    assert f"ten sites, chosen once: discreet {100 * kept:.1f} %" in told
 
 
 def test_the_page_names_every_report() -> None:

@@ -28,8 +28,9 @@ def test_the_demo_prints_a_table_and_a_guarantee_and_writes_a_picture(tmp_path: 
         app, ["demo", "--people", "4000", "--out", str(tmp_path), "--seed", "1"]
     )
     assert result.exit_code == 0, result.output
-    assert "best fixed slate" in result.output
-    assert "share of value" in result.output
+    assert "the best 5 items, beforehand" in result.output
+    assert "share of the value" in result.output
+    assert "of the value that a shop without privacy earns" in result.output
     assert "SIMULATED" in result.output
     assert json.loads((tmp_path / "demo.json").read_text())["visitors"] == 4000
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")

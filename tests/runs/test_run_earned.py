@@ -174,6 +174,16 @@ def test_a_block_with_much_noise_does_not_hide_the_others() -> None:
     assert 0.7 < high < 1.0
 
 
+def test_the_title_states_what_is_earned_now_and_what_was_at_first() -> None:
+    report = Report(
+        np.array([100, 2000, 9000]), np.array([0.3, 0.5, 0.612]), np.array([0.05, 0.02, 0.004])
+    )
+    (axes,) = draw_earned(report, "of visitors").axes
+    title = axes.get_title(loc="left")
+    assert title == "The mean reward is 0.6120 ± 0.0080, and was 0.30 ± 0.10 at first"
+    assert "logarithmic" in axes.get_xlabel()
+
+
 # --- a log of another policy ----------------------------------------------------------------------
 
 ARMS = 5

@@ -59,7 +59,8 @@ def test_east_is_on_the_right_by_the_names_of_columns(
 
 def test_a_map_has_longitude_across_latitude_up_and_true_proportions(chosen: Chosen) -> None:
     axes = draw_map(TOWN, COLUMNS, chosen).axes[0]
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("longitude", "latitude")
+    assert axes.get_xlabel() == "longitude, degrees"
+    assert axes.get_ylabel() == "latitude, degrees"
     assert axes.get_xlim() == (13.2, 13.5)
     assert axes.get_ylim() == (52.4, 52.6)
     assert axes.get_aspect() == pytest.approx(1 / cos(radians(52.5)))

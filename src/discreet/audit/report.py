@@ -35,15 +35,19 @@ from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
 from discreet.learners.executors import executor_of
 from discreet.learners.homes import HOMES
+from discreet.pictures import percent
 from discreet.progress import bars_on
 from discreet.tasks import ResultStore, repeat
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Row = dict[str, Any]
 """The audit of one case, as plain data."""
 
+POINTS_OF_LIMIT = 1001
+"""Number of points of the curve that (ε, δ) allows."""
 WEAK_PAIRS = 40
 """Number of pairs after which a weakened copy counts as not caught."""
 
@@ -275,35 +279,66 @@ def _caught(pairs: dict[str, int | None]) -> str:
 
 
 def draw_trade_offs(rows: list[Row]) -> "Figure":
-    """Draw one panel per learner: the errors of the attack, and the curve that (ε, δ) allows."""
+    """Draw one panel per learner: the errors of the attack, and the curve that (ε, δ) allows.
+
+    A panel has the mode of its learner in which the attack is right most often.
+    """
     learners = sorted({row["learner"] for row in rows})
-    figure, panels = pictures.panel_grid(len(learners), columns=4, size=3.2)
-    alarms = np.linspace(0, 1, 201)
-    for axes, learner in zip(panels, learners, strict=True):
+    figure, panels = pictures.panel_grid(len(learners), columns=4, size=3.4)
+    for number, (axes, learner) in enumerate(zip(panels, learners, strict=True)):
         own = [row for row in rows if row["learner"] == learner]
-        privacy = Privacy(max(row["epsilon"] for row in own), max(row["delta"] for row in own))
-        allowed = allowed_misses(alarms, privacy)
-        axes.fill_between(alarms, allowed, color=pictures.RED, alpha=0.15, linewidth=0)
-        axes.plot(alarms, allowed, color=pictures.RED, linewidth=1.5, label="allowed: never below")
-        axes.plot(
-            alarms,
-            1 - alarms,
-            color=pictures.GREY,
-            linewidth=0.8,
-            linestyle=":",
-            label="blind guess",
-        )
-        for number, row in enumerate(own):
-            attacked = row["attack"]
-            label = "reached, one line per mode" if number == 0 else None
-            axes.plot(
-                attacked["false_alarms"],
-                attacked["misses"],
-                color=pictures.BLUE,
-                linewidth=0.9,
-                label=label,
-            )
-        axes.set(title=learner, xlim=(0, 1), ylim=(0, 1), xlabel="false alarms", ylabel="misses")
-        pictures.open_frame(axes)
-    pictures.add_legend(panels[0], loc="upper right")
+        worst = max(own, key=_right)
+        _draw_trade_off(axes, worst)
+        many = f", the worst of {len(own)} modes" if len(own) > 1 else ""
+        note = f"{worst['mode']}{many}"
+        pictures.state_point(axes, learner, note, size=pictures.NAME_SIZE)
+        axes.set_ylabel("" if number % 4 else "missed, share of runs")
+    pictures.state_point_of_all(figure, _point(rows))
+    lines, names = panels[0].get_legend_handles_labels()
+    pictures.add_common_legend(
+        figure, dict(zip(names, lines, strict=True)), columns=min(len(learners), 3)
+    )
     return figure
+
+
+def _right(row: Row) -> float:
+    """Return how often the attack on a case is right, if both streams are as likely."""
+    attacked = row["attack"]
+    return 1 - float(np.add(attacked["false_alarms"], attacked["misses"]).min()) / 2
+
+
+def _point(rows: list[Row]) -> str:
+    """Return the point of the picture as a sentence with its numbers."""
+    worst = max(rows, key=_right)
+    reached = percent(_right(worst), 0)
+    alarms = np.linspace(0, 1, POINTS_OF_LIMIT)
+    limit = allowed_misses(alarms, Privacy(worst["epsilon"], worst["delta"]))
+    allowed = 1 - float((alarms + limit).min()) / 2
+    attacker = "An attacker who knows everybody else tells two people apart"
+    if any(row["attack"]["caught"] for row in rows):
+        return f"{attacker} MORE OFTEN THAN IS ALLOWED: in {reached} of the runs"
+    if _right(worst) > allowed:
+        return f"{attacker} in {reached} of the runs, by luck: {percent(allowed, 0)} is allowed"
+    return (
+        f"{attacker} in at most {reached} of the runs; the guarantee allows "
+        f"{percent(allowed, 0)}, and a guess is right in 50 %"
+    )
+
+
+def _draw_trade_off(axes: "Axes", row: Row) -> None:
+    """Draw the errors of one attack, of blind guesses, and those that (ε, δ) allows."""
+    attacked = row["attack"]
+    alarms = np.linspace(0, 1, POINTS_OF_LIMIT)
+    allowed = allowed_misses(alarms, Privacy(row["epsilon"], row["delta"]))
+    axes.fill_between(alarms, allowed, color=pictures.RED, alpha=0.15, linewidth=0)
+    axes.plot(alarms, allowed, color=pictures.RED, linewidth=1.5, label="limit of the guarantee")
+    axes.plot(alarms, 1 - alarms, color=pictures.GREY, linestyle=":", label="a blind guess")
+    axes.plot(
+        attacked["false_alarms"],
+        attacked["misses"],
+        color=pictures.BLUE,
+        linewidth=1.8,
+        label="the attack",
+    )
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="false alarms, share of runs")
+    pictures.open_frame(axes)

@@ -5,7 +5,6 @@ makes the same files again.
 """
 
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ from discreet import pictures
 from discreet.engine.readings import Report
 from discreet.learners.log_adapter import LogAdapter
 from discreet.runs.files import replaced
+from discreet.texts import number_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,25 +52,24 @@ def draw_earned(report: Report, meaning: str) -> "Figure":
         lw=0,
     )
     axes.stairs(value, edges, baseline=None, color=pictures.BLUE, linewidth=1.8)
-    axes.set_xlim(0, edges[-1])
     axes.set_ylim(*report.shown_range)
-    axes.set_xlabel("visitors")
     axes.set_ylabel(report.what)
-    axes.set_title(
-        f"What was earned: {report.what}, block by block", loc="left", fontsize=12, pad=34
-    )
-    axes.text(
-        0.0,
-        1.03,
-        "\n".join(wrap(f"{meaning}; band: ± 2 standard deviations", 110)),
-        transform=axes.transAxes,
-        fontsize=8,
-        color="#555555",
-        va="bottom",
-    )
-    pictures.mark_level(axes, float(value[-1]), f"{value[-1]:.4g}\n± {band[-1]:.2g}")
-    pictures.count_people(axes)
+    # A logarithmic axis has no 0, where the first block begins.
+    pictures.follow_people(axes, edges[1] / 2, edges[-1], "visitors")
+    pictures.state_point(axes, _point(report), f"{meaning}; band: ± 2 standard deviations")
+    pictures.mark_level(axes, float(value[-1]), "newest\nblock")
     pictures.open_frame(axes)
     axes.grid(axis="y", color=pictures.GREY, alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)
     return figure
+
+
+def _point(report: Report) -> str:
+    """Return what was earned in the newest block, and before anything was learned."""
+    band = 2 * report.standard_deviation
+    first, newest = (
+        number_text(float(report.value[block]), float(band[block])) for block in (0, -1)
+    )
+    if len(report.value) == 1:
+        return f"The {report.what} is {first} at first"
+    return f"The {report.what} is {newest}, and was {first} at first"

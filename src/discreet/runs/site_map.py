@@ -228,9 +228,10 @@ def _mark(axes: "Axes", site: Floats, reach: float, place: int) -> None:
 
 
 def _name_axes(axes: "Axes", orientation: Orientation) -> None:
-    """Write the names of the columns at the axes."""
+    """Write the names of the columns at the axes, with their unit if it is known."""
+    unit = ", degrees" if orientation.is_geographic else ""
     for axis, name in zip((axes.xaxis, axes.yaxis), orientation.names, strict=True):
-        axis.set_label_text(name, parse_math=False)
+        axis.set_label_text(f"{name}{unit}", parse_math=False)
     axes.locator_params(nbins=6)
     axes.ticklabel_format(useOffset=False, style="plain")
     axes.tick_params(labelsize=8)

@@ -1,4 +1,4 @@
-"""Pictures as SVG texts: lines and steps with bands, bars with whiskers, and meters.
+"""Pictures as SVG texts: lines and steps with bands, bars, and meters.
 
 Numbers go in, a string comes out. It stands in an HTML page, or alone as a file. Equal numbers give
 equal strings, so that a test can compare a committed picture. The look is in CSS classes, all under
@@ -7,10 +7,23 @@ background of its own, light or dark as the reader prefers.
 
     curves([Line(...), Level(...)], title=..., x=Axis(...), y=Axis(...))
     bars(Bars(names, values, whiskers), title=..., axis=Axis(...))
+    groups(Groups(names, {series: values, ...}), title=..., axis=Axis(...))
     meter(0.48, "epsilon spent")
 """
 
-from discreet.svg.data import MOST_BARS, Axis, Band, Bars, Level, Line
-from discreet.svg.pictures import bars, curves, meter
+from discreet.svg.data import MOST_BARS, Axis, Band, Bars, Groups, Level, Line
+from discreet.svg.pictures import bars, curves, groups, meter
 
-__all__ = ["MOST_BARS", "Axis", "Band", "Bars", "Level", "Line", "bars", "curves", "meter"]
+__all__ = [
+    "MOST_BARS",
+    "Axis",
+    "Band",
+    "Bars",
+    "Groups",
+    "Level",
+    "Line",
+    "bars",
+    "curves",
+    "groups",
+    "meter",
+]

@@ -1,6 +1,6 @@
 """What a picture shows: axes, lines with their bands, levels and bars."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MOST_BARS = 20
@@ -73,3 +73,14 @@ class Bars:
     names: Sequence[object]
     values: Sequence[float]
     whiskers: Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of horizontal bars from zero, one group per name, with one bar per series each.
+
+    A number that is not finite has no bar.
+    """
+
+    names: Sequence[object]
+    series: Mapping[str, Sequence[float]]

@@ -86,14 +86,16 @@ def heading(title: str, note: str) -> tuple[list[str], float]:
     return [*parts, text(EDGE, 42, note, "quiet")], 42.0
 
 
-def legend(lines: Sequence[Line], height: float) -> list[str]:
-    """Return the names of the lines that have one, with a sample each, from left to right."""
+def legend(names: Sequence[str], height: float, *, bars: bool = False) -> list[str]:
+    """Return names with a sample of their line or bar, from left to right; "" has no entry."""
     parts = []
     place = EDGE
-    for colour, line in zip(COLOURS, lines, strict=False):
-        if line.name:
-            name = shortened(line.name)
-            parts.append(coloured(colour, [stroke("line", (place, height), (place + 26, height))]))
+    for colour, name in zip(COLOURS, map(shortened, names), strict=False):
+        if name:
+            sample = stroke("line", (place, height), (place + 26, height))
+            if bars:
+                sample = box("bar", place, height - 5, 26, 10)
+            parts.append(coloured(colour, [sample]))
             parts.append(text(place + 32, height + 4, name))
             place += 52 + LETTER * letters(name)
     return parts

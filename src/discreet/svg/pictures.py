@@ -1,9 +1,9 @@
-"""The pictures: curves, bars and meters."""
+"""The pictures: curves, bars, groups of bars and meters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from discreet.errors import ConfigError
-from discreet.svg.data import Axis, Bars, Level, Line
+from discreet.svg.data import Axis, Bars, Groups, Level, Line
 from discreet.svg.parts import (
     COLOURS,
     EDGE,
@@ -23,6 +23,10 @@ from discreet.texts import is_known, letters, number_text, shortened
 
 ROW = 20.0
 """Height of a bar with its gap in pixels."""
+ROOM = 7
+"""Letters of a number at the end of the longest bar."""
+THIN, GAP = 13.0, 10.0
+"""Heights of a bar in a group, and of the gap between groups, in pixels."""
 
 
 def curves(
@@ -64,7 +68,7 @@ def curves(
         raise ConfigError(f"a picture has 1 to {len(COLOURS)} lines, got {len(lines)}")
     parts, top = heading(title, note)
     if any(line.name for line in lines):
-        parts += legend(lines, top + 16)
+        parts += legend([line.name for line in lines], top + 16)
         top += 22
     if y.name:
         parts.append(text(EDGE, top + 18, y.name, "quiet"))
@@ -159,6 +163,76 @@ def _whisker(start: float, end: float, middle: float) -> list[str]:
     """A horizontal stroke with a tip at each end."""
     tips = [stroke("whisker", (tip, middle - 4), (tip, middle + 4)) for tip in (start, end)]
     return [stroke("whisker", (start, middle), (end, middle)), *tips]
+
+
+def groups(
+    shown: Groups, *, title: str, note: str = "", axis: Axis | None = None, width: int = 640
+) -> str:
+    """Return a picture of groups of up to four horizontal bars, with their numbers at their ends.
+
+    Parameters
+    ----------
+    shown
+        The groups, from top to bottom.
+    title, note, width
+        As for `curves`.
+    axis
+        The axis of the values; it is not logarithmic, and its range holds 0.
+
+    Examples
+    --------
+    >>> shares = Groups(["shop", "town"], {"private": [0.9, 0.8], "rival": [0.5, float("nan")]})
+    >>> picture = groups(shares, title="Kept", axis=Axis(percent=True))
+    >>> "<desc>shop: private 90 %, rival 50 %; town: private 80 %</desc>" in picture
+    True
+    """
+    axis = axis or Axis()
+    if not 1 <= len(shown.series) <= len(COLOURS):
+        raise ConfigError(f"a group has 1 to {len(COLOURS)} bars, got {len(shown.series)}")
+    names = [shortened(name) for name in shown.names]
+    parts, top = heading(title, note)
+    parts += legend(list(shown.series), top + 20, bars=True)
+    first = top + 38
+    left = EDGE + 8 + LETTER * max(map(letters, names), default=0)
+    right = width - EDGE - LETTER * ROOM
+    numbers = [value for values in shown.series.values() for value in values if is_known(value)]
+    across = Scale(axis, [0.0, *numbers], left, right)
+    group = THIN * len(shown.series) + GAP
+    bottom = first + group * len(names)
+    for tick in across.ticks(5):
+        parts.append(stroke("grid", (tick.place, first), (tick.place, bottom + 5)))
+        parts.append(text(tick.place, bottom + 18, tick.text, "middle"))
+    told = [note]
+    for row, name in enumerate(names):
+        values = {series: given[row] for series, given in shown.series.items()}
+        middle = first + group * (row + 0.5)
+        parts.append(text(left - 8, middle + 4, name, "end"))
+        parts += _group(values, axis, across, middle - THIN * len(values) / 2)
+        words = [
+            f"{series} {number_text(value, percent=axis.percent)}"
+            for series, value in values.items()
+            if is_known(value)
+        ]
+        told.append(f"{name}: {', '.join(words)}")
+    height = round(bottom + (44 if axis.name else 28))
+    if axis.name:
+        parts.append(text((left + right) / 2, height - 8, axis.name, "middle quiet"))
+    return picture(title, told, parts, width, height)
+
+
+def _group(values: Mapping[str, float], axis: Axis, across: Scale, top: float) -> list[str]:
+    """The bars of a group, with their numbers."""
+    parts = []
+    for place, (colour, value) in enumerate(zip(COLOURS, values.values(), strict=False)):
+        if is_known(value):
+            upper = top + THIN * place
+            start, end = sorted((across.at(0.0), across.at(value)))
+            parts.append(
+                coloured(colour, [box("bar", start, upper + 1, max(end - start, 2.0), THIN - 2)])
+            )
+            number = number_text(value, percent=axis.percent)
+            parts.append(text(end + 6, upper + THIN - 2.5, number))
+    return parts
 
 
 def meter(share: float, told: str, *, width: int = 160) -> str:

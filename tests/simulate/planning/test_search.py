@@ -68,7 +68,7 @@ def test_a_plan_finds_the_least_epsilon_and_people_for_ninety_per_cent() -> None
     assert plan.epsilon_for_90_percent == pytest.approx(4.0)  # 2.8 gives 71 %
     assert plan.people_for_90_percent == 4000
     text = printed(plan)
-    assert "25.0% ± 2.9%" in text
+    assert "25.0 % ± 2.9 %" in text
     assert "1,000 visitors in 4 worlds: numbers" in text
     assert "all there is" in text
     assert "about 4,000" in text
@@ -88,8 +88,8 @@ def test_a_goal_beyond_all_trials_is_reported_as_such() -> None:
     assert plan.epsilon_for_90_percent is None
     assert plan.people_for_90_percent is None
     text = printed(plan)
-    assert "none: 181 gives 0.0%" in text  # 15 half octaves
-    assert "more than 180,000, which give 0.0%; to try more: too many to simulate" in text
+    assert "none: 181 gives 0.0 %" in text  # 15 half octaves
+    assert "more than 180,000, which give 0.0 %; to try more: too many to simulate" in text
     plan = make_plan(KnownCase(10**6, Privacy(1e6, 1e-6), needed=1e15))  # the largest epsilon
     assert plan.epsilon_for_90_percent is None
     easy = make_plan(KnownCase(10**6, USUAL, needed=1.0))
@@ -190,7 +190,7 @@ def test_too_few_people_for_any_learner_have_no_share() -> None:
     assert share_of(KnownCase(5, USUAL), 1) == -float("inf")
     plan = make_plan(KnownCase(40, Privacy(200.0)))
     assert plan.people_for_90_percent == 20
-    assert str(Share(1.0, 5, -float("inf"), None)) == "0.0%"
+    assert str(Share(1.0, 5, -float("inf"), None)) == "0.0 %"
 
 
 def test_a_guarantee_is_stated_in_plain_words() -> None:

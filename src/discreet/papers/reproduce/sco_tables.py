@@ -6,6 +6,7 @@ References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry wi
 
 from dataclasses import asdict
 from math import ceil, isfinite, log2
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,13 +43,12 @@ density of the box has Γ(d/2, 2σ²). Such noise is far from private: at p = 2 
 near 1 or above. Algorithm 1's cells of Table 4 (p = ∞) we reproduce in neither setting. discreet's
 columns are private as stated, exactly, at the same ε and δ."""
 BARS = {
-    "printed": "#cccccc",
-    "authors_by_lemma": pictures.SAND,
-    "authors": pictures.RED,
-    "rival": pictures.PURPLE,
-    "frank_wolfe": pictures.LIGHT_BLUE,
-    "discreet": pictures.BLUE,
+    "printed": (pictures.GREY, "printed algorithm: printed figures"),
+    "authors_by_lemma": (pictures.GOLD, "run again, with noise by Lemma 3.2 (not private)"),
+    "authors": (pictures.RED, "run again, with private noise"),
+    "discreet": (pictures.BLUE, "discreet, private"),
 }
+"""Colour and name of each drawn column of the table."""
 FOLLOWED = (2000, 10)
 """Samples and dimension of the runs whose error is measured over time, at p = 1.5."""
 MOMENTS = 60
@@ -153,27 +153,32 @@ def _mean(error: Error) -> str:
     return _cell(error).split(" ±")[0]
 
 
+def _drawn(table: dict[str, dict[str, Error]], column: str) -> list[float]:
+    """Return the errors of a drawn column, one per case."""
+    if column == "printed":
+        return [PRINTED[name][0].mean for name in table]
+    return [row[column].mean for row in table.values()]
+
+
 def _draw_table(table: dict[str, dict[str, Error]]) -> "Figure":
     """Draw one group of bars per case, on a logarithmic scale."""
-    figure, (axes,) = pictures.panels(1, (13, 4.8))
+    figure, (axes,) = pictures.panels(1, (11, 5))
     places = np.arange(len(table))
-    for number, (column, colour) in enumerate(BARS.items()):
-        if column == "printed":
-            heights = [PRINTED[name][0].mean for name in table]
-            label = "Algorithm 1, printed figures"
-        else:
-            heights = [min(max(row[column].mean, 1e-5), 1e3) for row in table.values()]
-            label = COLUMNS[column].replace("– with", "Algorithm 1, authors' setting, with")
-        axes.bar(places + number * 0.14 - 0.35, heights, width=0.13, color=colour, label=label)
+    for number, (column, (colour, label)) in enumerate(BARS.items()):
+        heights = np.clip(_drawn(table, column), 1e-5, 1e3)
+        axes.bar(places + number * 0.2 - 0.3, heights, width=0.19, color=colour, label=label)
     axes.axhline(1.0, color=pictures.BLACK, linewidth=0.7, linestyle=":")
-    axes.set(
-        yscale="log",
-        ylabel="SubOpt (smaller is better)",
-        title="Streaming regression at ε = 1: what was printed, what reproduces, and discreet",
+    axes.set(yscale="log", ylabel="SubOpt (smaller is better; logarithmic axis)")
+    pictures.state_point(
+        axes,
+        f"At ε = 1, discreet's error is {median(_drawn(table, 'discreet')):.2g}; that of the "
+        f"printed algorithm with private noise is {median(_drawn(table, 'authors')):.2g}",
+        f"Medians of {len(table)} cases of streaming regression. SubOpt 0: perfect; 1, the dotted "
+        "line: no better than coefficients of 0.",
     )
     names = [name.replace("_", ", ").replace("pinf", "p∞") for name in table]
     axes.set_xticks(places, names, fontsize=8)
-    pictures.add_legend(axes, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.1))
+    pictures.add_legend(axes, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.08))
     pictures.open_frame(axes)
     return figure
 
@@ -273,16 +278,25 @@ def _followed(ask: Ask, seeds: int) -> dict[str, Floats]:
 def _draw_followed(followed: dict[str, Floats]) -> "Figure":
     figure, (axes,) = pictures.panels(1, (9, 4.2))
     looks = {
-        "lemma": ("Algorithm 1, authors' setting, noise by Lemma 3.2 (not private)", pictures.SAND),
-        "corrected": ("– with private noise", pictures.RED),
-        "discreet": ("discreet, not tuned", pictures.BLUE),
+        "lemma": ("printed algorithm,\nnoise by Lemma 3.2\n(not private)", pictures.GOLD, "-."),
+        "corrected": ("printed algorithm,\nprivate noise", pictures.RED, "--"),
+        "discreet": ("discreet, private,\nnot tuned", pictures.BLUE, "-"),
     }
-    for name, (label, colour) in looks.items():
-        axes.plot(_moments(FOLLOWED[0]), followed[name], color=colour, linewidth=1.7, label=label)
+    names = []
+    for name, (label, colour, style) in looks.items():
+        path = followed[name]
+        axes.plot(_moments(FOLLOWED[0]), path, style, color=colour, linewidth=1.7)
+        names.append(pictures.Name(float(path[-1]), label, colour))
     axes.axhline(1.0, color=pictures.BLACK, linewidth=0.7, linestyle=":")
-    axes.set(xlabel="samples", ylabel="SubOpt", yscale="log", title="Error at every time")
+    axes.set(xlabel="samples so far", ylabel="SubOpt (logarithmic axis)", yscale="log")
     pictures.count_people(axes)
-    pictures.add_legend(axes)
+    pictures.name_lines(axes, names)
+    pictures.state_point(
+        axes,
+        f"After {FOLLOWED[0]:,} samples, discreet's error is {followed['discreet'][-1]:.2g}; "
+        f"that of the printed algorithm with private noise is {followed['corrected'][-1]:.2g}",
+        "SubOpt 0: perfect; 1, the dotted line: no better than coefficients of 0.",
+    )
     pictures.open_frame(axes)
     return figure
 

@@ -1,6 +1,6 @@
 """`discreet reproduce value`: shares of value as printed, with sound noise, and by discreet."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,10 +8,12 @@ from discreet import pictures
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
 from discreet.papers.reproduce.shares import PROBLEMS, Compared, Who, share
+from discreet.pictures import percent
 from discreet.tasks import repeat
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 
 FIRST_SEED = 900
@@ -25,12 +27,14 @@ ones is shown. Regression counts 1 − SubOpt of the last coefficients, contexts
 of uniform play. Every algorithm has its printed constants, untuned; “sound” has the noise, or the
 rate, that ε and δ allow, and for GLM bandit and DPCG steps and clipping that suit that noise.
 Worlds have seeds from 900 on; benchmarks and the choice of discreet's defaults use others."""
-LOOKS: dict[Who, tuple[str, str]] = {
-    "printed": ("as printed", pictures.RED),
-    "sound": ("as printed, with sound noise", pictures.PURPLE),
-    "discreet": ("discreet", pictures.BLUE),
-    "random": ("random decisions", pictures.BLACK),
+HALF = 0.5
+LOOKS: dict[Who, tuple[str, str, str]] = {
+    "printed": ("as printed", pictures.RED, "s-"),
+    "sound": ("as printed, with sound noise", pictures.GOLD, "^-"),
+    "discreet": ("discreet", pictures.BLUE, "o-"),
+    "random": ("random decisions", pictures.BLACK, ":"),
 }
+"""Name, colour and style of each method's line."""
 Shares = dict[tuple[str, Who, int, float], float]
 """Mean shares over seeds, by problem, algorithm, people and ε."""
 
@@ -138,35 +142,49 @@ def _verdicts() -> str:
     )
 
 
+def _point(shares: Shares, ask: Ask) -> str:
+    """Return the point of the picture as a sentence with its numbers."""
+    at_one: dict[Who, list[float]] = {
+        who: [
+            shares[name, who, _people(problem, ask)[1], 1.0]
+            for name, problem in PROBLEMS.items()
+            if who in problem.who
+        ]
+        for who in LOOKS
+    }
+    ours = at_one["discreet"]
+    sound = at_one["sound"]
+    return (
+        f"At ε = 1, discreet keeps {percent(min(ours), 0)} to {percent(max(ours), 0)} of the "
+        f"value; with sound noise, {sum(share < HALF for share in sound)} of {len(sound)} printed "
+        f"algorithms keep less than {percent(HALF, 0)}"
+    )
+
+
 def _draw(shares: Shares, ask: Ask) -> "Figure":
     """Draw one panel per problem."""
     figure, panels = pictures.panel_grid(len(PROBLEMS), columns=4, size=3.1)
-    lines: dict[str, Any] = {}
+    lines: dict[str, Line2D] = {}
     for number, (axes, (name, problem)) in enumerate(zip(panels, PROBLEMS.items(), strict=True)):
         people = _people(problem, ask)[1]
         for who in problem.who:
-            label, colour = LOOKS[who]
+            label, colour, style = LOOKS[who]
             heights = [max(FLOOR, shares[name, who, people, epsilon]) for epsilon in EPSILONS]
-            style: dict[str, Any] = {"color": colour, "label": label, "clip_on": False}
-            style |= {"linestyle": ":"} if who == "random" else {"marker": "o", "markersize": 4}
-            (lines[label],) = axes.plot(EPSILONS, heights, **style)
+            (lines[label],) = axes.plot(
+                EPSILONS, heights, style, color=colour, markersize=4, clip_on=False
+            )
         for level in (0.0, 1.0):
             axes.axhline(level, color="#dddddd", linewidth=0.8, zorder=0)
-        axes.set(xscale="log", ylim=(FLOOR, 1.05), yticks=(0.0, 0.5, 1.0))
+        axes.set(xscale="log", ylim=(FLOOR, 1.05), yticks=(FLOOR, 0.0, 0.5, 1.0))
+        pictures.count_percent(axes)
         axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
         axes.minorticks_off()
-        axes.set_ylabel("" if number % 4 else "share of value")
-        axes.set_xlabel("ε" if number >= len(PROBLEMS) - 4 else "")
-        axes.set_title(f"{problem.title}\n", fontsize=9, fontweight="bold", loc="left")
+        axes.set_ylabel("" if number % 4 else "share of the value")
+        axes.set_xlabel("ε (smaller: stricter)" if number >= len(PROBLEMS) - 4 else "")
         beside = "nothing printed" if problem.printed is None else problem.printed
-        axes.text(0.0, 1.03, f"{people:,} people, {beside}", transform=axes.transAxes, fontsize=8)
+        note = f"{people:,} people, {beside}"
+        pictures.state_point(axes, problem.title, note, size=pictures.NAME_SIZE)
         pictures.open_frame(axes)
-    figure.legend(
-        lines.values(),
-        lines,
-        loc="outside lower center",
-        ncols=len(lines),
-        frameon=False,
-        fontsize=9,
-    )
+    pictures.state_point_of_all(figure, _point(shares, ask))
+    pictures.add_common_legend(figure, lines, columns=len(lines))
     return figure

@@ -16,8 +16,9 @@ from discreet import pictures, warm_up
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
 from discreet.learners.set_maximizer import SetMaximizer
+from discreet.pictures import percent
 from discreet.progress import Bar, bars_on
-from discreet.simulate.demo.page import percent, show, stated, table_of
+from discreet.simulate.demo.page import show, stated, table_of
 from discreet.simulate.problems.display import Display, Run, run_display
 from discreet.tasks import repeat
 
@@ -31,25 +32,45 @@ PLAIN = "whole preferences, no privacy"
 
 
 class Seen(NamedTuple):
-    """What the shop sees of a visitor: the learner's feedback, and the look of its line."""
+    """What the shop sees of a visitor: the learner's feedback, and words for it."""
 
     feedback: Literal["bandit", "clicks", "full"]
-    colour: str
-    style: str = "-"
+    words: str
 
 
 SEEN = {
-    "rewards only": Seen("bandit", pictures.RED),
-    "clicks": Seen("clicks", pictures.PURPLE),
-    "whole preferences": Seen("full", pictures.BLUE),
-    PLAIN: Seen("full", pictures.BLACK, "--"),
+    "rewards only": Seen("bandit", "whether the visitor clicks"),
+    "clicks": Seen("clicks", "which item the visitor clicks"),
+    "whole preferences": Seen("full", "how much they like each item"),
+    PLAIN: Seen("full", "the same, without privacy"),
 }
+
+
+class Look(NamedTuple):
+    """The look of a contender's line, and its name in the picture."""
+
+    colour: str
+    style: str
+    name: str
+
+
+LOOKS = {
+    PLAIN: Look(pictures.BLACK, "--", "no privacy,\nsees all tastes"),
+    "whole preferences": Look(pictures.BLUE, "-", "private,\nsees all tastes"),
+    "clicks": Look(pictures.RED, "-", "private,\nsees clicks"),
+}
+"""The drawn contenders."""
 NO_PRIVACY = 1e4
 """An epsilon at which noise is negligible."""
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 CURVES = ("whole preferences", "clicks")
+SCALE = "A share of 0 % is what random items bring, 100 % what the best five bring."
 WORLDS = (1, 2, 3)
 """Seeds of the worlds whose spread the bands of the picture show."""
+FIRST_VISITORS = 100
+"""The picture begins after this number of visitors."""
+LEAST_LEARNED = 0.1
+"""Below this share of the value without privacy, there is nothing to keep."""
 MOST_VISITORS = 100_000
 """Largest number of visitors of each of these worlds."""
 
@@ -90,7 +111,7 @@ def tell_display(
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
     }
-    parts = [_table(result), str(learners["clicks"].guarantee)]
+    parts = [_table(result), SCALE, f"{_point(result)}.", str(learners["clicks"].guarantee)]
     return show(console, folder, parts, _picture(result), numbers)
 
 
@@ -150,13 +171,28 @@ def share_at(name: str, visitors: int, epsilon: float, delta: float, seed: int) 
 
 
 def _table(result: DisplayResult) -> Table:
-    title = f"{result.visitors:,} visitors, {ITEMS} items, {SLOTS} slots, {stated(result.privacy)}"
-    table = table_of(title, "what the shop sees", "clicks", "share of value")
-    table.add_row("nothing: random slates", f"{result.random:,.0f}", percent(0.0))
+    title = (
+        f"A shop shows {SLOTS} of {ITEMS} items to each of {result.visitors:,} visitors\n"
+        f"{stated(result.privacy)}"
+    )
+    table = table_of(title, "what the shop sees", "visitors who click", "share of the value")
+    table.add_row("nothing (random items)", f"{result.random:,.0f}", percent(0.0))
     for name, share in result.shares.items():
-        table.add_row(name, f"{result.runs[name].value:,.0f}", percent(share))
-    table.add_row("best fixed slate, in hindsight", f"{result.hindsight:,.0f}", percent(1.0))
+        table.add_row(SEEN[name].words, f"{result.runs[name].value:,.0f}", percent(share))
+    table.add_row(f"the best {SLOTS} items, beforehand", f"{result.hindsight:,.0f}", percent(1.0))
     return table
+
+
+def _point(result: DisplayResult) -> str:
+    """Return the point of the demo as a sentence with its number."""
+    shares = result.shares
+    if shares[PLAIN] < LEAST_LEARNED:
+        return f"{result.visitors:,} visitors are too few to learn from, even without privacy"
+    kept = percent(shares["clicks"] / shares[PLAIN])
+    return (
+        f"A private shop that sees only clicks keeps {kept} of the value that a shop without "
+        "privacy earns"
+    )
 
 
 def _picture(result: DisplayResult) -> "Figure":
@@ -164,49 +200,63 @@ def _picture(result: DisplayResult) -> "Figure":
     figure, (left, right) = pictures.panels(2, (13, 4.8))
     _draw_value(left, result)
     _draw_shares(right, result)
-    pictures.count_people(left)
     for axes in (left, right):
-        pictures.add_legend(axes, loc="lower right", title="what the shop sees")
         pictures.open_frame(axes)
     return figure
 
 
 def _draw_value(axes: "Axes", result: DisplayResult) -> None:
-    """Draw each contender's clicks per visitor over time."""
-    edges = np.append(0, np.geomspace(min(100, result.visitors), result.visitors, 50))
-    for name, run in result.runs.items():
-        look = SEEN[name]
-        earned = np.diff(np.interp(edges, run.visitors, run.earned)) / np.diff(edges)
-        axes.plot(edges[1:], earned, look.style, color=look.colour, linewidth=1.8, label=name)
+    """Draw the drawn contenders' clicks per visitor over time."""
     highest = result.hindsight / result.visitors
-    pictures.mark_level(axes, result.random / result.visitors, "random\nslates")
-    pictures.mark_level(axes, highest, "best in\nhindsight")
-    axes.set(
-        xscale="log",
-        xlabel="visitors so far (log scale)",
-        ylabel="clicks per visitor",
-        title=f"What the shop earns while it learns (ε = {result.privacy.epsilon:g})",
-        ylim=(0, highest * 1.1),
+    lowest = result.random / result.visitors
+    first = min(FIRST_VISITORS, result.visitors)
+    edges = np.append(0, np.geomspace(first, result.visitors, 50))
+    axes.axhline(lowest, color=pictures.GREY, linestyle=":")
+    names = [pictures.Name(lowest, "random items", pictures.NOTES)]
+    for name, look in LOOKS.items():
+        run = result.runs[name]
+        earned = np.diff(np.interp(edges, run.visitors, run.earned)) / np.diff(edges)
+        axes.plot(edges[1:], earned, look.style, color=look.colour, linewidth=1.8)
+        names.append(pictures.Name(float(earned[-1]), look.name, look.colour))
+    axes.set(ylabel="share of visitors who click", ylim=(0, highest * 1.1))
+    pictures.count_percent(axes)
+    pictures.follow_people(axes, first, result.visitors, "visitors")
+    pictures.name_lines(axes, names)
+    pictures.state_point(
+        axes,
+        _point(result),
+        f"Value: clicks beyond those of random items. ε = {result.privacy.epsilon:g}, "
+        f"{result.visitors:,} visitors.",
     )
 
 
 def _draw_shares(axes: "Axes", result: DisplayResult) -> None:
     """Draw shares of value against ε, with bands of one standard deviation over worlds."""
+    names = []
     for name, shares in result.curves.items():
-        colour = SEEN[name].colour
+        look = LOOKS[name]
         middle = shares.mean(axis=1)
         spread = shares.std(axis=1)
         low = middle - spread
         high = middle + spread
-        axes.plot(EPSILONS, middle, color=colour, marker="o", linewidth=1.8, label=name)
-        axes.fill_between(EPSILONS, low, high, color=colour, alpha=0.15, linewidth=0)
-    visitors = min(result.visitors, MOST_VISITORS)
+        axes.plot(EPSILONS, middle, color=look.colour, marker="o", linewidth=1.8)
+        axes.fill_between(EPSILONS, low, high, color=look.colour, alpha=0.15, linewidth=0)
+        names.append(pictures.Name(float(middle[-1]), look.name, look.colour))
     axes.set(
         xscale="log",
         ylim=(0, 1.02),
-        xlabel="epsilon",
+        xlabel="ε, the privacy budget (smaller: stricter; logarithmic axis)",
         ylabel="share of the value",
-        title=f"What privacy costs ({visitors:,} visitors, {len(WORLDS)} worlds)",
     )
     axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
     axes.minorticks_off()
+    pictures.count_percent(axes)
+    pictures.name_lines(axes, names)
+    clicks = dict(zip(EPSILONS, result.curves["clicks"].mean(axis=1), strict=True))
+    visitors = min(result.visitors, MOST_VISITORS)
+    pictures.state_point(
+        axes,
+        f"With {visitors:,} visitors, a shop that sees only clicks keeps "
+        f"{percent(clicks[1.0], 0)} of the value at ε = 1, {percent(clicks[0.1], 0)} at ε = 0.1",
+        f"100 %: the best {SLOTS} items. Bands: ± one standard deviation over {len(WORLDS)} shops.",
+    )

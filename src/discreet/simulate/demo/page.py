@@ -39,7 +39,7 @@ def table_of(title: str, first: str, *others: str) -> Table:
         first,
         *(Column(heading, justify="right") for heading in others),
         title=title,
-        min_width=len(title),
+        min_width=max(map(len, title.splitlines())),
     )
 
 
@@ -50,12 +50,3 @@ def stated(privacy: Privacy) -> str:
     'epsilon = 1, delta = 1e-06'
     """
     return f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}"
-
-
-def percent(share: float) -> str:
-    """Return a share as text.
-
-    >>> percent(0.1234)
-    '12.3 %'
-    """
-    return f"{100 * share:.1f} %"

@@ -6,6 +6,7 @@ published.
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,10 +20,12 @@ from discreet.budget.privacy import Privacy
 from discreet.learners.streaming_learner import StreamingLearner
 from discreet.losses import SquaredLoss
 from discreet.optim.domains import LpBall
+from discreet.pictures import percent
 from discreet.progress import Bar, bars_on
-from discreet.simulate.demo.page import percent, show, stated, table_of
+from discreet.simulate.demo.page import show, stated, table_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -36,11 +39,10 @@ WIDTH = len(EFFECTS) + 1
 """Length of a row: the features and a constant."""
 LONGEST = WIDTH**0.5
 """Largest l_2 length of a row of features between −1 and 1 and a constant."""
-BETWEEN_BANDS = 5
-"""Releases per drawn standard error, each of which takes some hundredths of a second."""
 JUDGES = 20_000
 """Number of new flats on which coefficients are evaluated."""
-DRAWN = {"size": pictures.BLUE, "distance": pictures.RED, "rooms": pictures.PURPLE}
+PUBLISHED = "discreet"
+PLAIN = "least squares"
 
 
 class Flats(NamedTuple):
@@ -71,13 +73,18 @@ class RegressionResult:
     clocks: Integers
     """Number of sellers at each release."""
     effects: Floats
-    """Published effects, one row per release."""
+    """Effects that were published last."""
     errors: Floats
-    """Their standard errors, one row per release; NaN where not computed."""
+    """Their standard errors; NaN where not known."""
     least_squares: Floats
     """Effects by least squares on all sellers."""
-    explained: dict[str, float]
-    """Share of the variance of new prices that each method explains."""
+    paths: dict[str, Floats]
+    """Share of the variance of new prices that each method explains, at each release."""
+
+    @property
+    def explained(self) -> dict[str, float]:
+        """Share of the variance of new prices that each method explains in the end."""
+        return {name: float(path[-1]) for name, path in self.paths.items()}
 
 
 def tell_regression(
@@ -93,12 +100,7 @@ def tell_regression(
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
     }
-    shares = ", ".join(f"{name} {percent(share)}" for name, share in result.explained.items())
-    parts = [
-        _table(result),
-        f"Variance of prices explained: {shares}.",
-        str(learner.guarantee),
-    ]
+    parts = [_table(result), f"{_point(result)}.", str(learner.guarantee)]
     return show(console, folder, parts, _picture(result), numbers)
 
 
@@ -120,19 +122,18 @@ def _simulate(
     """Let the learner observe all sellers, and compare it with least squares."""
     sold = flats(sellers, np.random.default_rng([seed, 7]))
     path = _observe(learner, sold, bar)
-    solution = np.linalg.lstsq(sold.rows, sold.prices, rcond=None)[0]
-    least_squares = np.asarray(solution, dtype=np.float64)
+    plain = _least_squares(sold, path.clocks)
     new = flats(JUDGES, np.random.default_rng([seed, 8]))
     return RegressionResult(
         sellers,
         privacy,
         path.clocks,
-        _effects(path.coefficients),
-        _effects(path.errors),
-        _effects(least_squares),
+        _effects(path.coefficients[-1]),
+        _effects(learner.standard_errors),
+        _effects(plain[-1]),
         {
-            "discreet": _explained(new, learner.coefficients),
-            "least squares": _explained(new, least_squares),
+            PUBLISHED: _explained(new, path.coefficients),
+            PLAIN: _explained(new, plain),
         },
     )
 
@@ -142,7 +143,6 @@ class _Path(NamedTuple):
 
     clocks: Integers
     coefficients: Floats
-    errors: Floats
 
 
 def _observe(learner: StreamingLearner, sold: Flats, bar: Bar) -> _Path:
@@ -150,28 +150,38 @@ def _observe(learner: StreamingLearner, sold: Flats, bar: Bar) -> _Path:
     sellers = len(sold.prices)
     clocks = []
     coefficients = []
-    errors = []
     with bar("sellers", sellers) as report:
         while learner.clock < sellers:
             part = slice(learner.clock, learner.clock + learner.rounds_until_release)
             learner.observe_stream(sold.rows[part], sold.prices[part])
             clocks.append(learner.clock)
-            has_band = learner.releases % BETWEEN_BANDS == 0 or learner.clock == sellers
-            errors.append(learner.standard_errors if has_band else np.full(WIDTH, np.nan))
             coefficients.append(learner.coefficients)
             report(learner.clock - part.start)
-    return _Path(np.array(clocks), np.array(coefficients), np.array(errors))
+    return _Path(np.array(clocks), np.array(coefficients))
+
+
+def _least_squares(sold: Flats, clocks: Integers) -> Floats:
+    """Return the coefficients by least squares on the first sellers, one row per number of them."""
+    coefficients = []
+    moments = np.zeros((WIDTH, WIDTH))
+    products = np.zeros(WIDTH)
+    for first, last in pairwise([0, *clocks.tolist()]):
+        rows = sold.rows[first:last]
+        moments += rows.T @ rows
+        products += sold.prices[first:last] @ rows
+        coefficients.append(np.linalg.lstsq(moments, products, rcond=None)[0])
+    return np.array(coefficients)
 
 
 def _effects(coefficients: Floats) -> Floats:
     """Effects in thousands per feature, without the constant."""
-    return np.asarray(coefficients[..., :-1] * HALF / LONGEST, dtype=np.float64)
+    return np.asarray(coefficients[:-1] * HALF / LONGEST, dtype=np.float64)
 
 
-def _explained(new: Flats, coefficients: Floats) -> float:
-    """Share of the variance of new prices that coefficients explain."""
-    squares = (new.rows @ coefficients - new.prices) ** 2
-    return float(1 - np.mean(squares) / new.prices.var())
+def _explained(new: Flats, coefficients: Floats) -> Floats:
+    """Share of the variance of new prices that each row of coefficients explains."""
+    errors = [np.mean((new.rows @ row - new.prices) ** 2) for row in coefficients]
+    return np.asarray(1 - np.array(errors) / new.prices.var(), dtype=np.float64)
 
 
 def _numbers(result: RegressionResult) -> dict[str, object]:
@@ -182,10 +192,10 @@ def _numbers(result: RegressionResult) -> dict[str, object]:
         "delta": result.privacy.delta,
         "explained": result.explained,
         "coefficients": {
-            "discreet": _by_name(result.effects[-1]),
-            "least squares": _by_name(result.least_squares),
+            PUBLISHED: _by_name(result.effects),
+            PLAIN: _by_name(result.least_squares),
         },
-        "standard_errors": _by_name(result.errors[-1]),
+        "standard_errors": _by_name(result.errors),
     }
 
 
@@ -198,42 +208,98 @@ def _by_name(numbers: Floats) -> dict[str, float | None]:
 def _table(result: RegressionResult) -> Table:
     """Table of the last published effects beside least squares and the truth."""
     table = table_of(
+        "What a feature adds to the price of a flat, in thousands\n"
         f"{result.sellers:,} sellers, {stated(result.privacy)}",
-        "adds, in thousands",
-        "discreet",
+        "feature",
+        "published",
         "standard error",
-        "least squares",
+        "without privacy",
         "the truth",
     )
-    columns = (result.effects[-1], result.errors[-1], result.least_squares)
+    columns = (result.effects, result.errors, result.least_squares)
     for (name, truth), ours, error, plain in zip(EFFECTS.items(), *columns, strict=True):
         doubt = "not known" if np.isnan(error) else f"{error:.0f}"
         table.add_row(name, f"{ours:+.0f}", doubt, f"{plain:+.0f}", f"{truth:+d}")
     return table
 
 
-def _picture(result: RegressionResult) -> "Figure":
-    """Draw published effects over time, with their bands, and least squares on all sellers."""
-    figure, (axes,) = pictures.panels(1, (8.5, 5))
-    for name, colour in DRAWN.items():
-        place = list(EFFECTS).index(name)
-        effect = result.effects[:, place]
-        error = result.errors[:, place]
-        plain = result.least_squares[place]
-        known = np.isfinite(error)
-        low = (effect - 2 * error)[known]
-        high = (effect + 2 * error)[known]
-        axes.plot(result.clocks, effect, color=colour, linewidth=2.2, label=f"{name}, published")
-        axes.axhline(plain, color=colour, linestyle="--", label=f"{name}, least squares")
-        clocks = result.clocks[known]
-        axes.fill_between(clocks, low, high, color=colour, alpha=0.15, linewidth=0)
-    axes.set(
-        xlabel="sellers",
-        ylabel="adds to a price, in thousands",
-        title=f"What drives prices (ε = {result.privacy.epsilon:g}, bands: two standard errors)",
-        ylim=(-300, 300),
+def _point(result: RegressionResult) -> str:
+    """Return the point of the demo as a sentence with its numbers."""
+    explained = result.explained
+    return (
+        f"Published with privacy, the coefficients explain {percent(explained[PUBLISHED])} of the "
+        f"variance of prices; without privacy, {percent(explained[PLAIN])}"
     )
-    pictures.add_legend(axes, ncols=len(DRAWN), loc="lower center")
-    pictures.count_people(axes)
-    pictures.open_frame(axes)
+
+
+def _picture(result: RegressionResult) -> "Figure":
+    """Draw the explained variance over time (left) and the last effects (right)."""
+    figure, (left, right) = pictures.panels(2, (13, 4.8))
+    _draw_explained(left, result)
+    _draw_effects(right, result)
+    for axes in (left, right):
+        pictures.open_frame(axes)
     return figure
+
+
+def _draw_explained(axes: "Axes", result: RegressionResult) -> None:
+    """Draw the share of the variance of new prices that is explained, over time."""
+    looks = {
+        PLAIN: (pictures.BLACK, "--", "no privacy:\nleast squares"),
+        PUBLISHED: (pictures.BLUE, "-", "private,\npublished"),
+    }
+    names = []
+    for method, (colour, style, name) in looks.items():
+        path = result.paths[method]
+        axes.plot(result.clocks, path, style, color=colour, linewidth=1.8)
+        names.append(pictures.Name(float(path[-1]), name, colour))
+    axes.set(ylabel="variance of prices explained", ylim=(0, 1.2 * result.explained[PLAIN]))
+    pictures.count_percent(axes)
+    pictures.follow_people(axes, result.clocks[0], result.sellers, "sellers")
+    pictures.name_lines(axes, names)
+    pictures.state_point(
+        axes,
+        _point(result),
+        f"Measured on {JUDGES:,} new flats; the rest of the variance is chance. "
+        f"ε = {result.privacy.epsilon:g}.",
+    )
+
+
+def _draw_effects(axes: "Axes", result: RegressionResult) -> None:
+    """Draw the last published effects with their errors, and those of least squares."""
+    known = np.isfinite(result.errors)
+    whiskers = np.where(known, 2 * result.errors, 0.0)
+    places = np.arange(len(EFFECTS))[::-1]
+    axes.axvline(0, color=pictures.GREY, linewidth=0.8)
+    axes.errorbar(
+        result.effects,
+        places,
+        xerr=whiskers,
+        fmt="o",
+        color=pictures.BLUE,
+        markersize=7,
+        linewidth=1.8,
+        label="private, published: ± two standard errors",
+    )
+    axes.plot(
+        result.least_squares,
+        places,
+        "d",
+        color=pictures.BLACK,
+        markerfacecolor="none",
+        markersize=9,
+        zorder=3,
+        label="no privacy: least squares",
+    )
+    axes.set_yticks(places, list(EFFECTS))
+    axes.set(xlabel="effect on the price, in thousands", ylim=(-1.6, len(EFFECTS) - 0.5))
+    pictures.add_legend(axes, loc="lower right", ncols=2)
+    within = known & (np.abs(result.effects - result.least_squares) <= whiskers)
+    point = f"{within.sum()} of {known.sum()} published ranges hold the effect without privacy"
+    if not known.any():
+        point = f"{result.sellers:,} sellers are too few to know the errors of the effects"
+    pictures.state_point(
+        axes,
+        point,
+        "A feature of 1 instead of 0 adds this to the price of a flat, the others being equal.",
+    )

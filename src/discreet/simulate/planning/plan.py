@@ -8,23 +8,24 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet import html, svg
+from discreet.pictures import percent
 
 TITLE = "What this budget buys"
 GOAL = 0.9
 """The share of the value that a plan aims for."""
 NAMES = {
-    "method": "learns by",
-    "why": "because",
-    "block": "{who} between releases (first block)",
-    "releases": "releases",
+    "method": "way of learning",
+    "why": "chosen because",
+    "block": "{who} until the first release",
+    "releases": "number of releases",
     "rate": "learning rate",
     "explore": "share of rounds that explore",
-    "noise_in_visitors": "noise, in visitors",
-    "noise_in_people": "noise, in people",
-    "noise_in_samples": "noise, in samples",
+    "noise_in_visitors": "noise of a release, in visitors",
+    "noise_in_people": "noise of a release, in people",
+    "noise_in_samples": "noise of a release, in samples",
     "noise_of_report": "noise of a block's reported value",
     "preparation": "samples used for preparation",
-    "passes": "passes",
+    "passes": "passes over the data",
     "error_in_people": "error of the choice, in people",
     "first_views_of_an_item": "views of an item in the first block",
     "tries_of_an_item": "tries of an item, in all",
@@ -46,8 +47,7 @@ class Share(NamedTuple):
     """Standard error over worlds; None with one world."""
 
     def __str__(self) -> str:
-        error = "" if self.standard_error is None else f" ± {self.standard_error:.1%}"
-        return f"{max(self.share, 0):.1%}{error}"
+        return _kept(self.share, self.standard_error)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Plan:
             if name in NAMES
         ]
         failing = f" at delta = {facts['delta']:g}" if facts["delta"] else ""
-        rows.append(("privacy spent in the end", f"epsilon = {facts['epsilon']:.4g}{failing}"))
+        rows.append(("privacy spent in all", f"epsilon = {facts['epsilon']:.4g}{failing}"))
         rows.append(("in plain words", self.in_words))
         if facts["contributions"] > 1:
             rounds = f"up to {facts['contributions']}, all of them together"
@@ -110,14 +110,14 @@ class Plan:
         people = f"{self.people_simulated:,} {self.who} in {self.worlds} worlds: {self.world}"
         rows = [
             ("share of the value", str(expected)),
-            ("the value is", self.value),
+            ("100 % is", self.value),
             ("simulated", people),
         ]
         if self.people_simulated < self.people:
             remedy = _remedy(self.minutes_for_all_people, option)
             rows.append(("", f"all {self.people:,}: {remedy}"))
-        rows.append(("epsilon for 90 %", self._enough_epsilon()))
-        rows.append((f"{self.who} for 90 %", self._enough_people(option)))
+        rows.append(("epsilon needed for 90 %", self._enough_epsilon()))
+        rows.append((f"{self.who} needed for 90 %", self._enough_people(option)))
         return rows
 
     def _enough_epsilon(self) -> str:
@@ -126,7 +126,7 @@ class Plan:
         if self.epsilon_for_90_percent is not None:
             return _least(self.epsilon_for_90_percent, trials)
         last = max(self.share_by_epsilon, key=lambda trial: trial.epsilon)
-        return f"none: {_rounded(last.epsilon)} gives {max(last.share, 0):.1%}"
+        return f"none: {_rounded(last.epsilon)} gives {_kept(last.share)}"
 
     def _enough_people(self, option: str) -> str:
         """The fewest people who reach the goal, or the share that the most reach, and a remedy."""
@@ -135,7 +135,7 @@ class Plan:
             return _least(self.people_for_90_percent, trials)
         last = max(self.share_by_people, key=lambda trial: trial.people)
         remedy = _remedy(self.minutes_for_more_people, option)
-        reached = f"more than {_rounded(last.people)}, which give {max(last.share, 0):.1%}"
+        reached = f"more than {_rounded(last.people)}, which give {_kept(last.share)}"
         return f"{reached}; to try more: {remedy}"
 
     def _repr_html_(self) -> str:
@@ -151,12 +151,12 @@ class Plan:
 
 
 def print_plan(plan: Plan, console: Console) -> None:
-    """Print a plan as a table: the facts first, then the simulated numbers."""
+    """Print a plan as a table: the simulated numbers first, then the facts."""
     table = Table(show_header=False, title=TITLE)
-    for name, words in plan.fixed():
+    for name, words in plan.simulated("--minutes "):
         table.add_row(name, words)
     table.add_section()
-    for name, words in plan.simulated("--minutes "):
+    for name, words in plan.fixed():
         table.add_row(name, words)
     console.print(table)
 
@@ -185,6 +185,11 @@ def _curve(title: str, what: str, trials: Sequence[tuple[float, Share]]) -> html
 def _remedy(minutes: int | None, option: str) -> str:
     """The option that would simulate enough people."""
     return "too many to simulate" if minutes is None else f"takes {option}{minutes}"
+
+
+def _kept(share: float, error: float | None = None) -> str:
+    """The share of the value that is kept: not less than none."""
+    return percent(max(share, 0.0)) + ("" if error is None else f" ± {percent(error)}")
 
 
 def _least(least: float, trials: Sequence[float]) -> str:
