@@ -1,14 +1,12 @@
 """SetSelector and ContinuousMaximizer: shares of greedy's and meta-Frank–Wolfe's value.
 
 Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was
-tuned on (six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points
-besides; `--cluster` measures nothing but a choice from 10⁷ people on a Dask cluster of two local
-workers, against one from 10⁶.
+tuned on (six at T = 10⁵). `--cluster` measures nothing but a choice from 10⁷ people on a Dask
+cluster of two local workers, against one from 10⁶. Real points are measured by pickups.py.
 """
 
 import argparse
 import resource
-from pathlib import Path
 from statistics import mean, stdev
 from time import perf_counter
 from typing import Any, Literal
@@ -72,20 +70,6 @@ def worth_of(people: Records, domain: Any, epsilon: float, mode: str, seed: int)
     selector = made(SetSelector, mode, domain, privacy, function=people.function, seed=seed)
     chosen = selector.fit(people.records)
     return share_of_greedy(value_to(people.worths, chosen.numbers), people.worths, domain)
-
-
-def drawn_from(path: str, people: int, seed: int) -> City:
-    """Draw people from a file of points, scaled to the box."""
-    points = np.load(path).astype(np.float64)
-    low, high = points.min(axis=0), points.max(axis=0)
-    scaled = (points - low) / np.maximum(high - low, 1e-12)
-    return City(scaled[np.random.default_rng(seed).choice(len(scaled), size=people, replace=False)])
-
-
-def real_share(mode: str, path: str, people: int, seed: int) -> float:
-    """Return the share of one choice for people drawn from a file of points."""
-    city = drawn_from(path, people, seed)
-    return worth_of(city, city.domain("uniform"), 1.0, mode, seed)
 
 
 def online_share(people: int, stream: str, epsilon: float, method: str, seed: int) -> float:
@@ -165,24 +149,10 @@ def summary(values: list[float]) -> dict[str, float]:
     }
 
 
-def real_points(path: str, bar: Any) -> dict[str, Any]:
-    """Return the shares of ten sites for real points, by mode."""
-    report: dict[str, Any] = {}
-    for people in (1000, 10_000):
-        for mode in ("auto", *MODES):
-            tasks = [(mode, path, people, seed) for seed in SEEDS]
-            key = f"uniform_{people}.{mode}"
-            report[key] = summary(repeat(real_share, tasks, label=key, bar=bar))
-    return report
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--points", default=None, help="a .npy file with two columns: real points besides"
     )
     parser.add_argument("--cluster", action="store_true", help="only the choice on a cluster")
     arguments = parser.parse_args()
@@ -201,15 +171,7 @@ def main() -> None:
     shares: dict[str, Any] = {}
     for place, (name, _, _) in enumerate(plans):
         shares[name] = summary(found[place * len(SEEDS) : (place + 1) * len(SEEDS)])
-    report: dict[str, Any] = {
-        "settings": {"points": Path(arguments.points).name if arguments.points else None},
-        "share": shares,
-        "online": online_report(console),
-        **cluster(),
-    }
-    if arguments.points:
-        report["real_points"] = real_points(arguments.points, bars_on(console))
-    write(report)
+    write({"share": shares, "online": online_report(console), **cluster()})
 
 
 if __name__ == "__main__":

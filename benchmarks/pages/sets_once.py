@@ -1,9 +1,9 @@
-"""The section of sets chosen once from records, and online under quotas or a budget."""
+"""The sections of sets chosen once from records, and online under quotas or a budget."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from pages.text import blocks, fixed, load, prose, source, table, with_error
+from pages.text import blocks, counted, fixed, load, prose, source, table, with_error
 
 KINDS = {
     "uniform": "homes, ten sites",
@@ -49,7 +49,6 @@ def selection() -> str:
             ("records", "people", "ε", "`SetSelector`", "worst", "histogram", "sampled"),
             [_row(*case, share) for case in CASES],
         ),
-        *_real_points(report),
         table(
             ("claim", "measured"),
             [
@@ -88,16 +87,23 @@ def _row(
     return (records, people, epsilon, with_error(share[key]), fixed(share[key]["worst"]), *beside)
 
 
-def _real_points(report: Mapping[str, Any]) -> list[str]:
-    """Return the table of real points, if the run had some."""
-    found = report.get("real_points")
-    if found is None:
-        return []
+def pickups() -> str:
+    """Return the section of `SetSelector` on real points."""
+    report = load("pickups")
+    settings, share = report["settings"], report["share"]
     rows = [
-        ("10³", *(with_error(found[f"uniform_1000.{mode}"]) for mode in ("auto", "sampled"))),
-        ("10⁴", *(with_error(found[f"uniform_10000.{mode}"]) for mode in ("auto", "sampled"))),
+        (people, *(with_error(share[f"{number}_people.{way}"]) for way in ("auto", "sampled")))
+        for people, number in (("10³", 1000), ("10⁴", 10_000))
     ]
-    return [
-        "Real pickups in a city (scaled to the box; people drawn without replacement), ε = 1:",
+    return blocks(
+        "## Sites near real pickups (`benchmarks/pickups.py --pickups` a file)",
+        prose(f"""
+            {counted(settings["points"])} pickups of a taxi service, scaled to the box; the people
+            of a seed are drawn from them without replacement. Ten of {settings["sites"]} sites at ε
+            = 1. Share of the value that greedy without noise has for the same people: mean ±
+            standard error over twelve draws. The points are not part of the repository: the script
+            takes any .npy file with two columns.
+        """),
         table(("people", "`SetSelector`", "sampled"), rows),
-    ]
+        source("pickups"),
+    )
