@@ -33,28 +33,12 @@ lint: .venv/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# All benchmarks, for hours; `make bench BENCH="--only sampler sums"` runs some.
 bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --group peers --constraint constraints.txt
 	$(PYTHON) -m venv .venv/diffprivlib
 	.venv/diffprivlib/bin/python -m pip install --quiet "diffprivlib>=0.6.6" "scikit-learn<1.6" "numpy<2.3"
-	$(BIN)/python benchmarks/frame.py
-	$(BIN)/python benchmarks/equality.py
-	$(BIN)/python benchmarks/sampler.py
-	$(BIN)/python benchmarks/sums.py
-	$(BIN)/python benchmarks/display.py
-	$(BIN)/python benchmarks/warm.py
-	$(BIN)/python benchmarks/minimize.py
-	$(BIN)/python benchmarks/streaming.py
-	$(BIN)/python benchmarks/real.py .venv/diffprivlib/bin/python
-	$(BIN)/python benchmarks/contextual.py
-	$(BIN)/python benchmarks/selection.py
-	$(BIN)/python benchmarks/published.py
-	$(BIN)/python benchmarks/returning.py
-	$(BIN)/python benchmarks/ways.py
-	$(BIN)/python benchmarks/mended.py
-	$(BIN)/python benchmarks/tables.py
-	$(BIN)/python benchmarks/readability.py
-	$(BIN)/python benchmarks/results_page.py
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
 results: .venv/ready
 	$(BIN)/python benchmarks/results_page.py
