@@ -1,4 +1,4 @@
-"""Write benchmarks/RESULTS.md and the figures of README.md from the reports in results/.
+"""Write benchmarks/RESULTS.md and the figures of README.md and docs/ from the reports in results/.
 
     python benchmarks/results_page.py
 
@@ -14,7 +14,9 @@ from pages import (
     frame,
     front,
     noise,
+    peers,
     printed,
+    quick,
     regression,
     sets_once,
     tables,
@@ -23,9 +25,11 @@ from pages import (
 from pages.text import RESULTS, blocks, joined, load, prose
 
 PAGE = Path(__file__).resolve().parent / "RESULTS.md"
-README = PAGE.parent.parent / "README.md"
 SECTIONS = (
+    peers.peers,
+    quick.quick,
     display.display,
+    display.movielens,
     display.warm,
     display.returning,
     costs.minimize,
@@ -34,6 +38,7 @@ SECTIONS = (
     tables.tables,
     arms.contextual,
     sets_once.selection,
+    sets_once.pickups,
     noise.sampler,
     noise.sums,
     ways.adversary,
@@ -76,9 +81,13 @@ def _header() -> str:
 
 
 def main() -> None:
-    """Write the page and the tables of the front page."""
+    """Write the page of results, and the marked tables of all other pages."""
     PAGE.write_text(page(), encoding="utf-8")
-    README.write_text(front.with_figures(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in front.pages():
+        before = path.read_text(encoding="utf-8")
+        after = front.with_figures(before)
+        if after != before:
+            path.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":

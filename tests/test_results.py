@@ -17,21 +17,19 @@ import frame
 import frame_versions as versions
 import report as reports
 import results_page as page
+import run
 from pages import front
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BENCHMARKS = REPOSITORY / "benchmarks"
-HELPERS = {"report", "frame_versions", "results_page"}
-"""Modules that benchmarks import, and the script that writes the page of results."""
+HELPERS = {"report", "frame_versions", "results_page", "run"}
+"""Modules that benchmarks import, and the scripts that run them and write the page of results."""
 WORKERS = {"diffprivlib_peer": "real"}
 """Scripts that run in separate processes, and the benchmarks that start them."""
 README = (REPOSITORY / "README.md").read_text()
-NOT_MEASURED = {
-    "3.11": "the version of Python",
-    "90 %": "the goal of `discreet plan`",
-    "1.3": "the factor by which a copy understates a sensitivity",
-    "1.45": "two budgets together, by the ledger",
-}
+PAGES = {path.relative_to(REPOSITORY).as_posix(): path.read_text() for path in front.pages()}
+"""The README and the pages of docs/, by their paths from the root."""
+NOT_MEASURED = {"3.11": "the version of Python"}
 """Decimals and percentages of the front page that no benchmark measures, and what they are."""
 SCRIPTS = sorted({path.stem for path in BENCHMARKS.glob("*.py")} - HELPERS - WORKERS.keys())
 
@@ -73,18 +71,24 @@ def test_every_report_can_be_parsed() -> None:
         assert isinstance(json.loads(path.read_text()), dict), path.name
 
 
-# --- the front page
+# --- the front page and the pages of docs/
 
 
-def test_the_tables_of_the_front_page_hold_measured_figures() -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_the_tables_of_a_page_hold_measured_figures(page: str) -> None:
     """If this fails, run `make results`."""
-    assert front.with_figures(README) == README
-    assert set(re.findall(r"<!-- figures: (\w+) -->", README)) == set(front.TABLES)
+    assert front.with_figures(PAGES[page]) == PAGES[page]
 
 
-def test_the_sentences_of_the_front_page_hold_measured_figures() -> None:
-    words = " ".join(README.split())
-    assert not [sentence for sentence in front.sentences() if sentence not in words]
+def test_every_table_of_figures_stands_on_a_page() -> None:
+    marked = {name for page in PAGES.values() for name in re.findall(r"<!-- figures: (\w+)", page)}
+    assert marked == set(front.TABLES)
+
+
+@pytest.mark.parametrize("page", front.SENTENCES)
+def test_the_sentences_of_a_page_hold_measured_figures(page: str) -> None:
+    words = " ".join(PAGES[page].split())
+    assert not [sentence for sentence in front.sentences(page) if sentence not in words]
 
 
 def test_the_front_page_has_no_other_figures() -> None:
@@ -92,7 +96,7 @@ def test_the_front_page_has_no_other_figures() -> None:
     words = " ".join(
         re.sub(r"```.*?```", "", front.MARKED.sub("", README), flags=re.DOTALL).split()
     )
-    for sentence in front.sentences():
+    for sentence in front.sentences("README.md"):
         words = words.replace(sentence, "")
     words = re.sub(r"`[^`]*`", "", words)
     assert set(re.findall(r"\d+\.\d+|\d+ %", words)) == set(NOT_MEASURED)
@@ -101,9 +105,11 @@ def test_the_front_page_has_no_other_figures() -> None:
 # --- benchmarks
 
 
-def test_make_bench_runs_every_benchmark() -> None:
+def test_run_knows_every_benchmark() -> None:
+    assert set(run.NAMES) == set(SCRIPTS)
+    assert len(run.NAMES) == len(SCRIPTS)
     target = (REPOSITORY / "Makefile").read_text().split("\nbench:", 1)[1].split("\n\n", 1)[0]
-    assert not [name for name in SCRIPTS if f" benchmarks/{name}.py" not in target]
+    assert " benchmarks/run.py" in target
     for worker, starter in WORKERS.items():
         assert f"{worker}.py" in (BENCHMARKS / f"{starter}.py").read_text()
 

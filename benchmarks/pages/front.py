@@ -1,41 +1,54 @@
-"""The figures of README.md: tables between markers, and sentences that hold figures."""
+"""Figures on the pages that people read: tables between markers, and sentences.
+
+A table stands on any page between `<!-- figures: NAME -->` and `<!-- end of figures -->`; the names
+are the keys of `TABLES`. `make results` regenerates it there. A sentence with a figure stands on
+the page that `SENTENCES` gives it, word for word; move a sentence here when it moves there.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
+from pages import peers
 from pages.text import fixed, load, table
 
-MARKED = re.compile(r"(<!-- figures: (\w+) -->\n).*?(\n<!-- end of figures -->)", re.DOTALL)
+REPOSITORY = Path(__file__).resolve().parents[2]
+MARKED = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 ZERO = "coefficients of zero"
 RANDOM = "random arms"
 
 
-def with_figures(readme: str) -> str:
-    """Return the text with every marked table regenerated."""
-    return MARKED.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], readme)
+def pages() -> Iterator[Path]:
+    """Yield the README and all pages of docs/."""
+    yield REPOSITORY / "README.md"
+    yield from sorted((REPOSITORY / "docs").rglob("*.md"))
 
 
-def sentences() -> list[str]:
-    """Return the sentences of the front page that hold measured figures."""
-    shop = [
-        load("display")["share"][f"clicks_low_rate_{visitors}"]["mean"]
-        for visitors in ("1e5", "1e6")
-    ]
-    first = [load("warm")[log]["first"]["mean"] for log in ("none", "uniform_2e4")]
-    sampler, papers = load("sampler"), load("published")
-    return [
-        f"With the click rates of a real shop, 10⁵ visitors keep {fixed(shop[0], 2)} of the value "
-        "and 10⁶ "
-        f"keep {fixed(shop[1], 2)}.",
-        f"a log of 2·10⁴ lifts what the first 2·10⁴ visitors keep from {fixed(first[0], 2)} to "
-        f"{fixed(first[1], 2)} (clicks, i.i.d.)",
-        f"About {fixed(sampler['nanoseconds']['gaussian'] / 1000, 2)} µs per Gaussian, "
-        f"{fixed(sampler['gaussian_speedup_over_opendp'], 0)} times as fast as OpenDP's exact "
-        "sampler",
-        "`discreet reproduce all --quick` runs all of it again, in "
-        f"{fixed(papers['quick_seconds'], 0)} "
-        "seconds on two cores",
-    ]
+def with_figures(page: str) -> str:
+    """Return the text of a page with every marked table regenerated."""
+    return MARKED.sub(lambda match: f"{match[1]}{TABLES[match[2]]()}\n{match[3]}", page)
+
+
+def sentences(page: str) -> list[str]:
+    """Return the sentences with measured figures that a page holds, by its path from the root."""
+    return [sentence() for sentence in SENTENCES.get(page, ())]
+
+
+def _low_click_rates() -> str:
+    share = load("display")["share"]
+    early, late = (share[f"clicks_low_rate_{visitors}"]["mean"] for visitors in ("1e5", "1e6"))
+    return (
+        f"With the click rates of a real shop, 10⁵ visitors keep {fixed(early, 2)} of the value "
+        f"and 10⁶ keep {fixed(late, 2)}."
+    )
+
+
+def _warm_start() -> str:
+    without, lifted = (load("warm")[log]["first"]["mean"] for log in ("none", "uniform_2e4"))
+    return (
+        f"a log of 2·10⁴ lifts what the first 2·10⁴ visitors keep from {fixed(without, 2)} to "
+        f"{fixed(lifted, 2)} (clicks, i.i.d.)"
+    )
 
 
 def _display() -> str:
@@ -138,10 +151,37 @@ def _selection() -> str:
     return table(("records", "people", "share", "baseline"), rows)
 
 
+def _real() -> str:
+    """Return what is kept beside the peer that is not private, on real data."""
+    titles, prices, sites = (load(name) for name in ("movielens", "tables", "pickups"))
+    some, many = (titles["share"][name] for name in ("200_titles_1e5", "1682_titles_2e5"))
+    slates = "random slates; the best fixed slate"
+    rows = [
+        ("MovieLens: 10 of 200 titles to show 10⁵ visitors, from clicks",
+         f"{fixed(some['thompson']['mean'])} (Thompson sampling, MABWiser)",
+         fixed(some["epsilon_1"]["mean"]), slates),
+        ("– 10 of 1,682 titles, 2·10⁵ visitors", fixed(many["thompson"]["mean"]),
+         fixed(many["epsilon_1"]["mean"]), slates),
+        ("diamonds: a regression of 54,000 prices, once", "1 (least squares, scikit-learn)",
+         fixed(prices["diamonds_r2_fit"]["mean"]), "the mean price; least squares"),
+        ("taxi pickups: 10 of 300 sites for 10⁴ people", "1 (greedy)",
+         fixed(sites["share"]["10000_people.auto"]["mean"]), "no site; greedy"),
+    ]  # fmt: skip
+    return table(("real data", "not private", "discreet, ε = 1", "0 and 1 are"), rows)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "display": _display,
     "costs": _costs,
     "regression": _regression,
     "arms": _arms,
     "selection": _selection,
+    "real": _real,
+    "libraries": peers.libraries,
 }
+"""Tables that pages may hold, by the names in their markers."""
+SENTENCES: Mapping[str, tuple[Callable[[], str], ...]] = {
+    "docs/guides/shop.md": (_low_click_rates,),
+    "docs/guides/another_policy.md": (_warm_start,),
+}
+"""Sentences with figures, by the page that holds them."""
