@@ -49,7 +49,7 @@ class Catalogue(NamedTuple):
 
 CATALOGUES = {
     "200_titles_1e5": Catalogue(200, 10**5, 8),
-    "1682_titles_2e5": Catalogue(1682, 2 * 10**5, 3),
+    "1682_titles_2e5": Catalogue(1682, 2 * 10**5, 2),
 }
 WAYS: dict[str, tuple[float, Literal["iid", "drifting"]]] = {
     "epsilon_1": (1.0, "iid"),
