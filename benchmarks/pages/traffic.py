@@ -77,8 +77,6 @@ def helps() -> str:
     pairs = (
         ("ten times the people", "5 of 100 items, clicks: 3,000 to 30,000 visitors",
          _mean(shares, "shop_100", 3_000), _mean(shares, "shop_100", 30_000)),
-        ("fewer candidates", "3,000 visitors, clicks: 100 to 20 items",
-         _mean(shares, "shop_100", 3_000), _mean(shares, "shop_20", 3_000)),
         ("better feedback", "10⁶ visitors, 100 items: rewards per slate to clicks",
          display["iid_bandit_1e6"]["mean"], display["clicks_iid_1e6"]["mean"]),
         ("better feedback", "10⁵ visitors, 100 items: clicks to whole preferences",
@@ -87,7 +85,7 @@ def helps() -> str:
          warm["none"]["first"]["mean"], warm["uniform_2e4"]["first"]["mean"]),
         ("one fit instead of a stream", "a regression from 1,000 people",
          _mean(shares, "stream", 1_000), _mean(shares, "fit", 1_000)),
-        ("rounds that name their person", "10⁴ visits, up to 30 per person, most people once",
+        ("rounds that name their person", "whole preferences, 10⁴ visits, up to 30 per person, most people come once",
          names[0][0], names[1][0]),
     )  # fmt: skip
     return table(
