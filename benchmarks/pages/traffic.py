@@ -1,6 +1,7 @@
 """What little traffic keeps: the section of the page of results, and tables of other pages."""
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from pages.text import blocks, counted, fixed, load, prose, source, table, with_error
 
@@ -24,7 +25,6 @@ Shares = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 
 def traffic() -> str:
     """Return the section of shares by job, ε and number of people."""
-    report = load("traffic")
     return blocks(
         "## What little traffic keeps (`benchmarks/traffic.py`)",
         prose("""
@@ -64,8 +64,8 @@ def more_people() -> str:
     pairs = _compared(load("traffic")["share"])
     as_good = sum(more >= larger - MARGIN for more, larger in pairs)
     return (
-        f"In {as_good} of {len(pairs)} pairs of cells of one job, about three times the people kept "
-        f"at least as much as about three times ε (to within {MARGIN})."
+        f"In {as_good} of {len(pairs)} pairs of cells of one job, about three times the people "
+        f"kept at least as much as about three times ε (to within {MARGIN})."
     )
 
 
@@ -85,7 +85,8 @@ def helps() -> str:
          warm["none"]["first"]["mean"], warm["uniform_2e4"]["first"]["mean"]),
         ("one fit instead of a stream", "a regression from 1,000 people",
          _mean(shares, "stream", 1_000), _mean(shares, "fit", 1_000)),
-        ("rounds that name their person", "whole preferences, 10⁴ visits, up to 30 per person, most people come once",
+        ("rounds that name their person",
+         "whole preferences, 10⁴ visits, up to 30 per person, most people come once",
          names[0][0], names[1][0]),
     )  # fmt: skip
     return table(
@@ -132,6 +133,6 @@ def _compared(shares: Shares) -> list[tuple[float, float]]:
     return [
         (cells[epsilon][more]["mean"], cells[larger][few]["mean"])
         for cells in shares.values()
-        for epsilon, larger in zip(cells, list(cells)[1:], strict=False)
-        for few, more in zip(people, people[1:], strict=False)
+        for epsilon, larger in pairwise(cells)
+        for few, more in pairwise(people)
     ]
