@@ -20,6 +20,7 @@ from pages import (
     regression,
     sets_once,
     tables,
+    traffic,
     ways,
 )
 from pages.text import RESULTS, blocks, joined, load, prose
@@ -39,6 +40,7 @@ SECTIONS = (
     arms.contextual,
     sets_once.selection,
     sets_once.pickups,
+    traffic.traffic,
     noise.sampler,
     noise.sums,
     ways.adversary,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from pages import peers
+from pages import peers, traffic
 from pages.text import fixed, load, table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -178,10 +178,14 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "selection": _selection,
     "real": _real,
     "libraries": peers.libraries,
+    "traffic": traffic.kept,
+    "traffic_people": traffic.needed,
+    "helps": traffic.helps,
 }
 """Tables that pages may hold, by the names in their markers."""
 SENTENCES: Mapping[str, tuple[Callable[[], str], ...]] = {
     "docs/guides/shop.md": (_low_click_rates,),
     "docs/guides/another_policy.md": (_warm_start,),
+    "docs/understand/choosing.md": (_low_click_rates, traffic.more_people),
 }
 """Sentences with figures, by the page that holds them."""
