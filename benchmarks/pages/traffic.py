@@ -116,7 +116,7 @@ def _table(entry: Callable[[Mapping[str, float], int], str], digits: int) -> str
 def _fewest(cells: Mapping[str, Mapping[str, float]]) -> str:
     """Return the least number of people from which on every larger one keeps enough."""
     fewest = NEVER.format(counted(int(list(cells)[-1])))
-    for people, cell in reversed(cells.items()):
+    for people, cell in reversed(list(cells.items())):
         if cell["mean"] < ENOUGH:
             break
         fewest = counted(int(people))
