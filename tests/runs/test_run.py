@@ -169,13 +169,13 @@ def test_samples_are_read_and_coefficients_named(
     )
 
 
-def regression_of_the_readme() -> str:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    blocks = [block.split("```")[0] for block in readme.split("```toml\n")[1:]]
+def regression_of_the_guide() -> str:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "regression.md").read_text()
+    blocks = [block.split("```")[0] for block in guide.split("```toml\n")[1:]]
     return next(block for block in blocks if "StreamingLearner" in block).replace("100000", "20000")
 
 
-def test_the_regression_of_the_readme_learns_and_a_narrow_domain_gives_notice(
+def test_the_regression_of_the_guide_learns_and_a_narrow_domain_gives_notice(
     tmp_path: Path, generator: np.random.Generator
 ) -> None:
     count = 20_000
@@ -186,7 +186,7 @@ def test_the_regression_of_the_readme_learns_and_a_narrow_domain_gives_notice(
     spent += generator.normal(0, 300, count)
     joined = np.datetime64("2005-01-01") + days.astype("timedelta64[D]")
     log = polars.DataFrame({"age": age, "region": region, "joined": joined, "spent": spent})
-    settings = "seed = 1\n" + regression_of_the_readme().replace("100000", str(count))
+    settings = "seed = 1\n" + regression_of_the_guide().replace("100000", str(count))
     console = Console(record=True, width=200, file=io.StringIO())
     report = run(tmp_path / "wide", settings, log, console=console)
     weights = report["coefficients"]
