@@ -114,3 +114,5 @@ def test_a_notebook_shows_its_learner_what_it_learned_and_its_guarantee(script: 
     assert "Guarantee" in kinds
     assert kinds & {"SetMaximizer", "ContextualBandit", "StreamingLearner"}
     assert kinds & {"Scores", "Published"}
+    ours = [value for value in shown if type(value).__module__.startswith("discreet.")]
+    assert all(hasattr(value, "_repr_html_") for value in ours)

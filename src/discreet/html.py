@@ -21,15 +21,18 @@ max-width:54em;line-height:1.45;font-size:13px}
 margin:0 .3em .2em 0;display:inline-block}
 .discreet-block svg{vertical-align:middle;margin-right:.5em}
 .discreet-block table{border-collapse:collapse;table-layout:auto;font-size:13px;margin:.4em 0}
-.discreet-block tr{background:none}
-.discreet-block th,.discreet-block td{text-align:left;vertical-align:top;padding:.2em 1.2em .2em 0;
-border:0;border-bottom:1px solid #8883;white-space:normal;max-width:44em}
-.discreet-block th{font-weight:600;white-space:nowrap}
-.discreet-block .number{text-align:right;font-variant-numeric:tabular-nums}
+.discreet-block.discreet-block tr{background:none}
+.discreet-block.discreet-block th,.discreet-block.discreet-block td{
+text-align:left;vertical-align:top;padding:.2em 1.2em .2em 0;border:0;border-bottom:1px solid #8883;white-space:normal;max-width:44em}
+.discreet-block.discreet-block th{font-weight:600;white-space:nowrap}
+.discreet-block.discreet-block .number{text-align:right;font-variant-numeric:tabular-nums}
 .discreet-block details{margin:.35em 0}
 .discreet-block summary{cursor:pointer}
 """.replace("\n", "")
-"""The look of blocks; its colours suit light and dark pages."""
+"""The look of blocks; its colours suit light and dark pages.
+
+The class stands twice where Jupyter has a rule of its own, which would win otherwise.
+"""
 
 MOST_ROWS = 50
 """The largest number of rows of a table; a line below it counts the others."""
