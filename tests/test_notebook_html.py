@@ -245,7 +245,7 @@ def test_a_plan_shows_its_curves() -> None:
     assert "What this budget buys" in text
     assert "Share of the value by epsilon" in text
     assert "all 1,000: takes minutes=3" in text
-    assert "epsilon for 90 % none: 2 gives 95.0%" in text
+    assert "epsilon needed for 90 % none: 2 gives 95.0 %" in text
 
 
 # --- blocks ---------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ margin:0 .3em .2em 0;display:inline-block}
 .discreet-block table{border-collapse:collapse;table-layout:auto;font-size:13px;margin:.4em 0}
 .discreet-block.discreet-block tr{background:none}
 .discreet-block.discreet-block th,.discreet-block.discreet-block td{
-text-align:left;vertical-align:top;padding:.2em 1.2em .2em 0;border:0;border-bottom:1px solid #8883;white-space:normal;max-width:44em}
+text-align:left;vertical-align:top;padding:.2em 1.2em .2em 0;border:0;
+border-bottom:1px solid #8883;white-space:normal;max-width:44em}
 .discreet-block.discreet-block th{font-weight:600;white-space:nowrap}
 .discreet-block.discreet-block .number{text-align:right;font-variant-numeric:tabular-nums}
 .discreet-block details{margin:.35em 0}
