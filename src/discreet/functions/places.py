@@ -191,7 +191,7 @@ class Nearby(_BestItem):
 
 @dataclass(frozen=True)
 class Types(_BestItem):
-    """A person is a type, a row t of a public table of utilities: f(S) = max_{a∈S} table[t][a].
+    """A person is a type, a row t of a public table of utilities: `f(S) = max_{a∈S} table[t][a]`.
 
     A row holds one number, the number of the type, counted from 0. A row that names no type has the
     value 0 for every set.

@@ -29,7 +29,7 @@ NEVER = 2.0
 
 @dataclass(frozen=True)
 class Knapsack:
-    """Sets whose costs fit the budgets: {S : Σ_{a∈S} costs[r][a] ≤ budget[r] for every row r}.
+    """Sets whose costs fit the budgets: `{S : Σ_{a∈S} costs[r][a] ≤ budget[r] for every row r}`.
 
     Parameters
     ----------
