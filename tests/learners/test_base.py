@@ -280,6 +280,14 @@ def test_warming_up_leaves_a_learner_as_it_was() -> None:
         discreet.warm_up("everything")  # type: ignore[arg-type]
 
 
+def test_warming_up_puts_no_learner_of_its_own_into_the_log_of_an_operator(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level("DEBUG", logger="discreet"):
+        discreet.warm_up()
+    assert caplog.messages == []
+
+
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_facts_name_the_method_and_the_reason(case: Any) -> None:
     facts = case.make().facts

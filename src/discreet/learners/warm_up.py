@@ -53,10 +53,11 @@ def warm_up(*learners: Learner) -> None:
     for learner in learners:
         if not isinstance(learner, Learner):
             raise ConfigError(f"warm_up takes learners, got {require.shown(learner)}")
-    chosen = learners or tuple(_one_of_each())
-    with bar("learners", len(chosen)) as report:
-        for learner in chosen:
-            _exercise(type(learner).problem_for(learner.settings))
+    chosen = [type(learner).problem_for(learner.settings) for learner in learners]
+    problems = chosen or _one_of_each()
+    with bar("learners", len(problems)) as report:
+        for problem in problems:
+            _exercise(problem)
             report(1)
 
 
@@ -88,29 +89,52 @@ def _exercise_masks(view: View[object], rounds: Integers) -> None:
         view.count_masks(view.no_mask_counts(), some, request)
 
 
-def _one_of_each() -> list[Learner]:
-    """Return small learners whose hooks run every kernel."""
+def _one_of_each() -> list[Problem]:
+    """Return small problems whose hooks run every kernel.
+
+    They are made from settings, without a learner: an operator's log has the operator's learners
+    only.
+    """
     both = Privacy(1.0, 1e-6)
-    cut = GraphCut(((0, 1),))
-    bounds: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0}
-    learners: list[Learner] = [
-        ContextualBandit(2, 2, 10**5, both),
-        ContextualBandit(2, 2, 10**5, both, relevant=1),
-        RunningSum(2, 1000, both, bound=1.0),
-        RunningSum(2, 1000, Privacy(1.0), bound=1.0),
-        Hedge(2, 1000, both),
-        SetMinimizer(2, 1000, both, function=cut),
-        SetMinimizer(2, 1000, both, feedback="bandit"),
-        StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, **bounds),
-        StreamingLearner(LpBall(4), SoftmaxLoss(2), 1000, both, **bounds),
-        StreamingLearner(LpBall(2), SquaredLoss(), 10**5, both, **bounds),
-        StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, **bounds, method="passes"),
-        StreamingLearner(LpBall(2), LogisticLoss(), 1000, both, **bounds, method="passes"),
-        StreamingLearner(LpBall(2, 1), SquaredLoss(), 1000, both, **bounds, method="frank-wolfe"),
-        SetMaximizer(2, 1, 1000, both, function=None),
-        SetMaximizer(2, 1, 1000, Privacy(1.0)),
+    few: dict[str, Any] = {"horizon": 1000, "privacy": both}
+    many: dict[str, Any] = {"horizon": 10**5, "privacy": both}
+    pure: dict[str, Any] = {"horizon": 1000, "privacy": Privacy(1.0)}
+    arms = {"arms": 2, "features": 2} | many
+    samples = {
+        "domain": LpBall(2),
+        "loss": SquaredLoss(),
+        "feature_bound": 1.0,
+        "target_bound": 1.0,
+    }
+    of_classes = {"domain": LpBall(4), "loss": SoftmaxLoss(2)}
+    slates: dict[str, Any] = {"items": 2, "slots": 1}
+    problems = [
+        _problem(ContextualBandit, **arms),
+        _problem(ContextualBandit, **arms, relevant=1),
+        _problem(RunningSum, **few, dimension=2, bound=1.0),
+        _problem(RunningSum, **pure, dimension=2, bound=1.0),
+        _problem(Hedge, **few, actions=2),
+        _problem(SetMinimizer, **few, items=2, function=GraphCut(((0, 1),))),
+        _problem(SetMinimizer, **few, items=2, feedback="bandit"),
+        _problem(StreamingLearner, **few, **samples),
+        _problem(StreamingLearner, **few, **samples | of_classes),
+        _problem(StreamingLearner, **many, **samples),
+        _problem(StreamingLearner, **few, **samples, method="passes"),
+        _problem(StreamingLearner, **few, **samples | {"loss": LogisticLoss()}, method="passes"),
+        _problem(
+            StreamingLearner, **few, **samples | {"domain": LpBall(2, 1)}, method="frank-wolfe"
+        ),
+        _problem(SetMaximizer, **few, **slates, function=None),
+        _problem(SetMaximizer, **pure, **slates),
     ]
     for feedback in ("full", "bandit", "clicks"):
         for stream in ("drifting", "iid"):
-            learners.append(SetMaximizer(2, 1, 1000, both, feedback=feedback, stream=stream))
-    return learners
+            problems.append(
+                _problem(SetMaximizer, **few, **slates, feedback=feedback, stream=stream)
+            )
+    return problems
+
+
+def _problem(kind: type[Learner], **arguments: Any) -> Problem:
+    """Return the problem of a learner with these arguments."""
+    return kind.problem_for(kind.settings_type.from_arguments(**arguments))
