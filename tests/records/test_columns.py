@@ -89,7 +89,9 @@ def test_a_file_that_is_no_csv_of_commas_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("age;region;joined;spent\n")
     (tmp_path / "a.csv.gz").write_bytes(b"\x1f\x8b")
     model = learner(Columns(**RULES))
-    with pytest.raises(ConfigError, match="one column only, are its cells separated by commas"):
+    with pytest.raises(
+        ConfigError, match="one column only; in a CSV file commas separate cells, not semicolons"
+    ):
         model.observe_stream(tmp_path / "a.csv")
     with pytest.raises(ConfigError, match="is compressed: decompress it first"):
         model.observe_stream(tmp_path / "a.csv.gz")

@@ -69,7 +69,7 @@ def test_rows_are_counted_under_the_rule_that_they_break(tmp_path: Path) -> None
         "line: not UTF-8, cannot be split, or all cells are empty": 1,
         "carat: no number": 2,
         "cut: none of the listed categories": 2,
-        "sold: no date": 1,
+        "sold: no date such as 2026-01-31": 1,
         "depth: empty": 1,
     }
     assert (found.rows, found.unreadable) == (8, 6)
@@ -244,7 +244,7 @@ def test_the_command_finds_rows_exits_with_zero_and_writes_nothing(tmp_path: Pat
     shown = CliRunner().invoke(app, arguments)
     assert shown.exit_code == 0
     assert shown.stdout.splitlines()[0] == NOT_PRIVATE
-    assert "sold: no date (1 row)" in shown.stdout
+    assert "sold: no date such as 2026-01-31 (1 row)" in shown.stdout
     for value in ("heavy", "Superb", "soon", "3000", "20000"):
         assert value not in shown.output
     plain = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)

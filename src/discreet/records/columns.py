@@ -271,7 +271,7 @@ class Columns:
         """Return the name of the rule for cells of a column that are not empty."""
         if name in self.categories:
             return "none of the listed categories"
-        return "no date" if name in self.dates else NO_NUMBER
+        return self._date(name).refusal if name in self.dates else NO_NUMBER
 
     def _is_plain(self, name: str) -> bool:
         """Whether a column holds numbers as they are, without rules for cells."""

@@ -56,6 +56,11 @@ class DateRule:
                 f'"days since 2020-01-01 as %d/%m/%Y", got {require.shown(rule)}'
             ) from None
 
+    @property
+    def refusal(self) -> str:
+        """The name of the rule that a cell breaks if it is no date: it says what a date is."""
+        return "no date such as 2026-01-31" if self.form is None else f"no date as {self.form}"
+
     def days(self, seconds: Floats) -> Floats:
         """Return seconds since 1970 in units since the first day."""
         with np.errstate(all="ignore"):

@@ -164,7 +164,7 @@ def check_present(header: Sequence[str], names: Sequence[str], table: str) -> No
     """Raise `ConfigError` with the names that a table lacks."""
     missing = [name for name in names if name not in header]
     if missing:
-        hint = ": it has one column only, are its cells separated by commas?"
+        hint = ": it has one column only; in a CSV file commas separate cells, not semicolons"
         raise ConfigError(
             f"{table} lacks the columns {', '.join(missing)}{hint if len(header) == 1 else ''}"
         )
