@@ -256,7 +256,7 @@ def _draw_shares(axes: "Axes", result: DisplayResult) -> None:
     visitors = min(result.visitors, MOST_VISITORS)
     pictures.state_point(
         axes,
-        f"With {visitors:,} visitors, a shop that sees only clicks keeps "
+        f"With {visitors:,} visitors, {len(WORLDS)} shops that see only clicks keep "
         f"{percent(clicks[1.0], 0)} of the value at ε = 1, {percent(clicks[0.1], 0)} at ε = 0.1",
-        f"100 %: the best {SLOTS} items. Bands: ± one standard deviation over {len(WORLDS)} shops.",
+        f"100 %: the best {SLOTS} items. Means over these shops; bands: ± one standard deviation.",
     )
