@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 @app.command(epilog="Example: discreet run shop.toml --data log.csv --out shop")
 def run(
     config: Annotated[
-        Path, typer.Argument(help="TOML file with the learner's settings; `learner` is its name.")
+        Path,
+        typer.Argument(
+            metavar="CONFIG", help="TOML file with the learner's settings; `learner` is its name."
+        ),
     ],
     data: Annotated[
         Path,
@@ -47,7 +50,10 @@ def run(
 @app.command(epilog="Example: discreet check shop.toml --data log.csv")
 def check(
     config: Annotated[
-        Path, typer.Argument(help="TOML file with the learner's settings, as for `run`.")
+        Path,
+        typer.Argument(
+            metavar="CONFIG", help="TOML file with the learner's settings, as for `run`."
+        ),
     ],
     data: Annotated[Path, typer.Option(help="Event log that a run is to read.")],
     as_json: Json = False,
@@ -120,8 +126,9 @@ def evaluate(
     policy: Annotated[
         Path,
         typer.Argument(
+            metavar="POLICY",
             help="Folder of a run, or a TOML file with a `slate`, and with `items` if slates were "
-            "drawn uniformly."
+            "drawn uniformly.",
         ),
     ],
     data: Annotated[
@@ -207,7 +214,10 @@ box = [[13.3, 13.5], [52.4, 52.6]]
 @app.command(epilog=SITES)
 def select(
     config: Annotated[
-        Path, typer.Argument(help="TOML file with the domain, the function and the budget.")
+        Path,
+        typer.Argument(
+            metavar="CONFIG", help="TOML file with the domain, the function and the budget."
+        ),
     ],
     data: Annotated[
         list[Path],
