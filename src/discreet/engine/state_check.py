@@ -24,8 +24,8 @@ def check_belongs(problem: Problem, kind: str, snapshot: Snapshot) -> None:
     """Raise `StateError` if a snapshot is of other settings or another version, or has failed."""
     if (snapshot.kind, snapshot.settings_hash) != (kind, problem.settings.hash):
         raise StateError(
-            f"the journal belongs to other settings (of {snapshot.kind}): use discreet.load, or "
-            "another file"
+            f"the state belongs to other settings (of {snapshot.kind}): go on with those, or begin "
+            "in another file or folder"
         )
     if snapshot.calibration != problem.plan.calibration:
         raise StateError(
