@@ -242,7 +242,7 @@ def test_a_choice_shows_its_items_and_their_worth() -> None:
 
 def test_a_plan_shows_its_curves() -> None:
     text = text_of(plan_of_labels("slates"))
-    assert "What this budget buys" in text
+    assert "The value that this budget keeps" in text
     assert "Share of the value by epsilon" in text
     assert "all 1,000: takes minutes=3" in text
     assert "epsilon needed for 90 % none: 2 gives 95.0 %" in text

@@ -140,7 +140,7 @@ def _selection() -> str:
     cases = (
         ("homes, ten sites", "10⁴", "points_uniform_1e4", "no site"),
         ("homes, ten sites", "10³", "points_uniform_1e3", "no site"),
-        ("homes, what a budget buys", "10³", "points_knapsack_1e3", "no site"),
+        ("homes, sites within a budget", "10³", "points_knapsack_1e3", "no site"),
         ("liked titles", "10⁴", "rows_coverage_1e4", "no title"),
         ("liked titles", "943", "rows_coverage_943", "no title"),
     )
@@ -160,14 +160,16 @@ def _real() -> str:
         ("MovieLens: 10 of 200 titles to show 10⁵ visitors, from clicks",
          f"{fixed(some['thompson']['mean'])} (Thompson sampling, MABWiser)",
          fixed(some["epsilon_1"]["mean"]), slates),
-        ("– 10 of 1,682 titles, 2·10⁵ visitors", fixed(many["thompson"]["mean"]),
+        ("MovieLens: 10 of 1,682 titles to show 2·10⁵ visitors, from clicks",
+         f"{fixed(many['thompson']['mean'])} (Thompson sampling, MABWiser)",
          fixed(many["epsilon_1"]["mean"]), slates),
         ("diamonds: a regression of 54,000 prices, once", "1 (least squares, scikit-learn)",
          fixed(prices["diamonds_r2_fit"]["mean"]), "the mean price; least squares"),
         ("taxi pickups: 10 of 300 sites for 10⁴ people", "1 (greedy)",
          fixed(sites["share"]["10000_people.auto"]["mean"]), "no site; greedy"),
     ]  # fmt: skip
-    return table(("real data", "not private", "discreet, ε = 1", "0 and 1 are"), rows)
+    columns = ("real data", "share, not private", "share, discreet at ε = 1", "0 and 1 stand for")
+    return table(columns, rows)
 
 
 TABLES: Mapping[str, Callable[[], str]] = {

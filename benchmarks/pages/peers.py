@@ -119,8 +119,8 @@ def _shares() -> Iterator[Row]:
                   library="mabwiser", method="Thompson sampling")  # fmt: skip
     chosen, pickups = load("selection")["share"], load("pickups")["share"]
     for words, report, cell in (
-        ("ten sites, 10³ made-up homes, share", "selection", chosen["points_uniform_1e3"]),
-        ("ten titles, 943 made-up people, share", "selection", chosen["rows_coverage_943"]),
+        ("ten sites, 10³ simulated homes, share", "selection", chosen["points_uniform_1e3"]),
+        ("ten titles, 943 simulated people, share", "selection", chosen["rows_coverage_943"]),
         ("ten sites, 10³ pickups, share", "pickups", pickups["1000_people.auto"]),
         ("ten sites, 10⁴ pickups, share", "pickups", pickups["10000_people.auto"]),
     ):

@@ -8,7 +8,7 @@ from pages.text import blocks, counted, fixed, load, prose, source, table, with_
 KINDS = {
     "uniform": "homes, ten sites",
     "partition": "homes, four strips with quotas",
-    "knapsack": "homes, what a budget buys",
+    "knapsack": "homes, sites within a budget",
 }
 SIZES = (
     ("1e4", "10⁴", "1"),

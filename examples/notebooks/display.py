@@ -47,7 +47,7 @@ visitors = np.random.default_rng(0)
 
 
 def click(shown: list[str]) -> str | None:
-    """Return the first product that a made-up visitor likes, or None."""
+    """Return the first product that a simulated visitor likes, or None."""
     return next((tea for tea in shown if visitors.random() < LIKED.get(tea, 0.04)), None)
 
 

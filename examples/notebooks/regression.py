@@ -20,7 +20,7 @@ CUTS = ["Fair", "Good", "Ideal"]
 
 
 def sales(count: int, seed: int) -> polars.DataFrame:
-    """Return made-up sales: 5,000 dollars per carat, more for a better cut, some cells empty."""
+    """Return simulated sales: 5,000 dollars per carat, more for a better cut, some cells empty."""
     shop = np.random.default_rng(seed)
     carat = shop.uniform(0.2, 3.0, count)
     cut = shop.integers(3, size=count)

@@ -186,10 +186,10 @@ def test_a_configuration_of_an_earlier_version_is_refused_with_the_remedy(kind: 
 @pytest.mark.parametrize("kind", [SetMaximizer, SetMinimizer, ContinuousMaximizer])
 def test_the_guarantee_states_the_assumption_of_value(kind: type) -> None:
     text = " ".join(str(learner(kind).guarantee).split())
-    assert "does not react to what is decided" in text
+    assert "reacts neither to decisions nor to the ends of blocks" in text
     assert "privacy does not" in text
 
 
 def test_the_bound_of_experts_assumes_nothing() -> None:
     text = " ".join(str(Hedge(3, 100, Privacy(1.0, 1e-6)).guarantee).split())
-    assert "an adversary may have seen every decision before this round's" in text
+    assert "an adversary may have seen every earlier decision" in text

@@ -176,7 +176,7 @@ class Guarantee:
             return ""
         return (
             "SIMULATED with a seed: the noise can be reproduced, so nothing is protected; "
-            "what follows holds without one."
+            "the following text holds without a seed."
         )
 
     @property
@@ -260,11 +260,12 @@ class Guarantee:
         most = self.privacy.contributions
         pays = self.total.payments(self.privacy)
         bounded = self.planned is not None and self.planned <= most
-        word = "there are no more" if bounded else "the caller's word"
+        limit = "the plan has no more" if bounded else "the caller ensures this"
         return (
-            f"Every {self.words.unit} names its person, and the first that they open in a block, "
-            f"between two releases, counts; nobody is in more than {most} of these: {word}. "
-            f"All {self.words.units} of a person cost {pays} times what one does."
+            f"Every {self.words.unit} names its person. In each block, between two releases, only "
+            f"the first {self.words.unit} that a person opens counts. "
+            f"Nobody is in more than {most} blocks: {limit}. "
+            f"All {self.words.units} of a person together cost {pays} times as much as one."
         )
 
     def _account(self) -> str:
@@ -284,16 +285,13 @@ class Guarantee:
             sentences.append(self._whose())
         if any(part.privacy.keyed for part in self.parts):
             sentences.append(
-                "In learners whose rounds name their person, blocks are counted, between two "
-                "releases each, and the first round that they open in a block counts; names are "
-                "the caller's word."
+                "In learners whose rounds name their person, blocks between two releases are "
+                "counted instead of rounds: only the first round that a person opens in a block "
+                "counts. The caller ensures that names are right."
             )
         if self.assumes:
-            privacy = (
-                "neither does privacy" if self.assumes.startswith("nothing") else "privacy does not"
-            )
             sentences.append(
-                f"The value of the {self.words.results} assumes {self.assumes}; {privacy}."
+                f"The value of the {self.words.results} assumes {self.assumes}; privacy does not."
             )
         source = "from a seed" if self.simulated else "keyed by the operating system"
         sentences.append(f"Noise and selections: exact integer samplers {source}.")

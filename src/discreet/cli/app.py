@@ -58,9 +58,10 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Decisions from a stream of people, without giving any of them away.",
-    epilog="First steps: `discreet demo` shows what privacy costs, `discreet plan` what a budget "
-    "buys, and `discreet run` learns from a log. `discreet doctor` checks this machine.",
+    help="Differentially private decisions from a stream of people.",
+    epilog="First steps: `discreet demo` shows the value that privacy costs, `discreet plan` the "
+    "value that a budget keeps, and `discreet run` learns from a log. `discreet doctor` checks "
+    "this machine.",
 )
 
 
@@ -82,7 +83,7 @@ def about(
         ),
     ] = False,
 ) -> None:
-    """Decisions from a stream of people, without giving any of them away."""
+    """Differentially private decisions from a stream of people."""
 
 
 Result = TypeVar("Result", bound=Mapping[str, object])
@@ -90,10 +91,10 @@ Result = TypeVar("Result", bound=Mapping[str, object])
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Epsilon = Annotated[
     float,
-    typer.Option(help="Privacy budget per person: a smaller number is a stricter guarantee."),
+    typer.Option(help="Privacy budget per person: a smaller number is a stronger guarantee."),
 ]
 Delta = Annotated[
-    float, typer.Option(help="Probability with which the guarantee may fail; 0: never.")
+    float, typer.Option(help="Probability with which the guarantee may fail; 0 means never.")
 ]
 
 

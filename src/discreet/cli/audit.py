@@ -1,4 +1,4 @@
-"""`discreet audit`: guarantees put to the test."""
+"""`discreet audit`: tests of guarantees."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def audit(
     ] = None,
     size: Annotated[
         Literal["minute", "night"],
-        typer.Option(help="How thorough the audit is: it takes a minute, or a night."),
+        typer.Option(help="Duration of the audit; a longer audit compares more streams."),
     ] = "minute",
     pairs: Annotated[
         int | None,
@@ -55,10 +55,10 @@ def audit(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Put guarantees to the test: run learners on neighbouring streams and compare their output.
+    """Test guarantees: run learners on neighbouring streams and compare their output.
 
-    The command writes audit.json and audit.png. It ends with exit code 1 if some output tells more
-    about one person than the guarantee allows.
+    The command writes audit.json and audit.png. It ends with exit code 1 if some output reveals
+    more about one person than the guarantee allows.
     """
     from discreet.audit.report import SIZES, Size, run_audit
 

@@ -12,7 +12,7 @@ from discreet.runs.doctor import BRINGS, Finding, examine
 
 @app.command(epilog="Example: discreet doctor")
 def doctor(as_json: Json = False) -> None:
-    """Check that discreet works on this machine; each line says OK, or what to do.
+    """Check that discreet works on this machine; each line has OK or the remedy.
 
     The command takes seconds and writes no file. It ends with exit code 1 if something essential is
     broken.

@@ -23,7 +23,7 @@ def reproduce(
             autocompletion=completed(*NAMES),
             help="Which experiment to run. sco-tables: streaming regression in l_p geometry; "
             "rates: growth of the regret with the number of rounds; value: share of the value "
-            "reached by the printed algorithms, by the same with sound noise, and by discreet; "
+            "kept by the printed algorithms, by those with sound noise, and by discreet; "
             "errata: the corrections that the printed statements need.",
         ),
     ],

@@ -1,4 +1,4 @@
-"""`discreet demo` and `discreet plan`: what privacy costs, before anything is spent."""
+"""`discreet demo` and `discreet plan`: the value that privacy costs, before any budget is spent."""
 
 from collections.abc import Callable
 from inspect import Signature, signature
@@ -21,8 +21,8 @@ def demo(
     story: Annotated[
         str,
         typer.Option(
-            help="display: a shop learns which items to show; regression: a town learns what "
-            "drives prices.",
+            help="display: a shop learns which items to show; regression: a town publishes how "
+            "features of flats affect their prices.",
             autocompletion=completed("display", "regression"),
         ),
     ] = "display",
@@ -41,7 +41,7 @@ def demo(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show on simulated people what privacy costs: in a table and in a picture.
+    """Show on simulated people the value that privacy costs, in a table and in a picture.
 
     The command needs no data. It writes demo.png and demo.json.
     """
@@ -80,9 +80,9 @@ plan = typer.Typer(cls=Plans, no_args_is_help=True)
 app.add_typer(
     plan,
     name="plan",
-    help="Simulate what a budget buys, before it is spent.\n\nA plan has the number of releases, "
-    "the noise, the share of the value that is reached, and what 90 % of it would need. The "
-    "command needs the size of the problem, and writes nothing.",
+    help="Simulate the value that a budget keeps, before it is spent.\n\nA plan has the number of "
+    "releases, their noise, the share of the value that is kept, and the epsilon and the number "
+    "of people that would keep 90 %. The command reads no data and writes no file.",
 )
 Rounds = Annotated[int, typer.Option(help="Number of people (visitors, samples) expected.")]
 Items = Annotated[int, typer.Option(help="Number of items to choose from.")]
@@ -92,7 +92,7 @@ Stream = Annotated[
     typer.Option(
         help="iid: visitors are alike over time. drifting: tastes may change. adversarial: "
         "visitors may react to decisions. The simulated visitors are alike over time in all three "
-        "cases, so that plans show what the weaker assumption costs."
+        "cases, so that plans show the cost of the weaker assumption."
     ),
 ]
 Minutes = Annotated[
@@ -176,7 +176,7 @@ def plan_display(
         float | None, typer.Option(help="Mean probability that a visitor clicks an item.")
     ] = None,
 ) -> None:
-    """Plan a SetMaximizer: which items to show, visitor after visitor."""
+    """Plan a SetMaximizer: which items to show to each visitor."""
 
 
 @planned("costs", "CostsCase", "--items 20 --rounds 10000")
@@ -192,7 +192,7 @@ def plan_costs(
     ] = "full",
     stream: Stream = "drifting",
 ) -> None:
-    """Plan a SetMinimizer: the set of least cost, person after person."""
+    """Plan a SetMinimizer: the set of least cost for each person."""
 
 
 @planned("regression", "RegressionCase", "--features 10 --rounds 20000")
@@ -225,7 +225,7 @@ def plan_contextual(
         ),
     ] = None,
 ) -> None:
-    """Plan a ContextualBandit: which arm per person, given their context."""
+    """Plan a ContextualBandit: which arm for each person, given the person's features."""
 
 
 @planned("selection", "SelectionCase", "--items 100 --slots 5 --rounds 10000")
@@ -237,4 +237,4 @@ def plan_selection(items: Items, slots: Slots, rounds: Rounds) -> None:
 def plan_continuous(
     items: Items, slots: Slots, rounds: Rounds, stream: Stream = "drifting"
 ) -> None:
-    """Plan a ContinuousMaximizer: sets drawn from a fractional point that is updated."""
+    """Plan a ContinuousMaximizer: a set under quotas for each person."""

@@ -23,24 +23,24 @@ def run(
     data: Annotated[
         Path,
         typer.Option(
-            help="Event log: a file, a folder of files or a glob (Parquet, Arrow, CSV, JSON "
-            "lines). It has one row per person, in order of time, or the rows that `layout` in "
-            "the settings describes."
+            help="Log: a file, a folder of files or a glob (Parquet, Arrow, CSV, JSON lines). It "
+            "has one row per person, in order of time, or the rows that `layout` in the settings "
+            "describes."
         ),
     ],
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder of the run; the same command again goes on there, also after a kill."
+            help="Folder of the run; a repeated command resumes the run there, also after a kill."
         ),
     ] = Path("run"),
     as_json: Json = False,
 ) -> None:
-    """Run a learner over an event log; it can be stopped and resumed at any point.
+    """Run a learner over a log; the run can be stopped and resumed at any point.
 
     `discreet schema` describes the keys of the TOML file. The command writes decisions.jsonl (one
-    line per release), report.json and the learner's state.
-    The state is not private: protect it like the log.
+    line per release), report.json and the learner's state. The state is not private: protect it
+    like the log.
     """
     from discreet.runs.run import run_log
 
@@ -55,7 +55,7 @@ def check(
             metavar="CONFIG", help="TOML file with the learner's settings, as for `run`."
         ),
     ],
-    data: Annotated[Path, typer.Option(help="Event log that a run is to read.")],
+    data: Annotated[Path, typer.Option(help="Log that a run would read.")],
     as_json: Json = False,
 ) -> None:
     """Count the rows of a log that a run could not read, by rule, before any budget is spent.
@@ -90,14 +90,14 @@ def change(
     ],
     add: Annotated[
         list[str] | None,
-        typer.Option(help="Item to add, or to bring back; repeat the option for more items."),
+        typer.Option(help="Item to add, or to show again; repeat the option for more items."),
     ] = None,
     retire: Annotated[
         list[str] | None,
-        typer.Option(help="Item to retire: it is not shown again; repeat for more items."),
+        typer.Option(help="Item to retire; repeat the option for more items."),
     ] = None,
     extend: Annotated[
-        int | None, typer.Option(help="Number of visitors by which the horizon grows.")
+        int | None, typer.Option(help="Number of further visitors to plan for.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -133,7 +133,9 @@ def evaluate(
     ],
     data: Annotated[
         Path,
-        typer.Option(help="Log, a file, folder or glob, with columns slate, and click or reward."),
+        typer.Option(
+            help="Log (a file, a folder or a glob) with columns slate and click or reward."
+        ),
     ],
     propensity: Annotated[
         str,
@@ -227,7 +229,7 @@ def select(
         ),
     ],
     out: Annotated[
-        Path, typer.Option(help="Folder of the choice; the same command again prints it again.")
+        Path, typer.Option(help="Folder of the choice; a repeated command prints the same choice.")
     ] = Path("selected"),
     engine: Annotated[
         str | None,

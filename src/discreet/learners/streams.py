@@ -2,7 +2,7 @@
 
     "iid"          people are alike over time: most value soonest
     "drifting"     tastes may drift, change a few times or alternate; the stream does not react
-    "adversarial"  nothing: an adversary may have seen every decision before this round's
+    "adversarial"  nothing: an adversary may have seen every earlier decision
 
 Privacy assumes none of them. docs/understand/streams.md lists the value that each learner retains
 under each setting, and the test that checks it.
@@ -14,13 +14,13 @@ from discreet.errors import ConfigError
 
 Stream = Literal["drifting", "iid", "adversarial"]
 ADVERSARIAL = (
-    "nothing but answers that come whatever this round decides: an adversary may have seen every "
-    "decision before this round's"
+    "only that the arrival of an answer does not depend on the decision of its own round (an "
+    "adversary may have seen every earlier decision)"
 )
-ALIKE = "people that are alike over time (i.i.d.)"
+ALIKE = "people who are alike over time (i.i.d.)"
 MOVING = (
-    "a stream that does not react to what is decided, nor to when blocks end; tastes may drift or "
-    "change"
+    "a stream that reacts neither to decisions nor to the ends of blocks (tastes may drift or "
+    "change)"
 )
 
 

@@ -35,7 +35,7 @@ DRAWS = 100_000
 FARTHEST = 0.03
 """Largest error of the mean and the deviation of the draws: more than nine standard errors."""
 VISITS = 100
-"""Number of made-up visits that the learner of the self-test counts."""
+"""Number of simulated visits that the learner of the self-test counts."""
 MOST_DEVIATIONS = 10.0
 """Largest error of their released total, in its standard deviations."""
 
@@ -74,7 +74,10 @@ def examine(begin: Callable[[str], object] = lambda name: None) -> list[Finding]
     checks = [
         Check("versions", _versions, "pip install --upgrade discreet", essential=True),
         Check(
-            "randomness", _randomness, "the operating system must give random keys", essential=True
+            "randomness",
+            _randomness,
+            "the operating system must provide random keys",
+            essential=True,
         ),
         Check("exact sampler", _sampler, "pip install --upgrade numba numpy", essential=True),
         Check("self-test", _learner, reinstall, essential=True),
@@ -129,12 +132,12 @@ def _sampler() -> str:
     drawn = noise.draw(DRAWS, bits) / noise.sigma
     seconds_per_draw = (perf_counter() - ready) / DRAWS
     if abs(drawn.mean()) > FARTHEST or abs(drawn.std() - 1) > FARTHEST:
-        raise StateError("draws do not have the law of a Gaussian")
+        raise StateError("draws do not follow the Gaussian distribution")
     return f"ready in {ready - began:.1f} s, {seconds_per_draw * 1e9:.0f} ns per draw"
 
 
 def _learner() -> str:
-    """Count made-up visits with a learner, as a user would."""
+    """Count simulated visits with a learner, as a user would."""
     from discreet.budget.privacy import Privacy
     from discreet.learners.running_sum import RunningSum
 
@@ -176,7 +179,7 @@ def _locks() -> str:
         try:
             second.claim(lambda snapshot: None)
         except StateError:
-            return "hold in this folder"
+            return "locks work in this folder"
         finally:
             first.close()
             second.close()

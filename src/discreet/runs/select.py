@@ -58,6 +58,8 @@ from discreet.runs.files import make_folder, read_toml, write_whole
 from discreet.runs.site_map import PICTURE, write_map
 from discreet.runs.sites import with_sites
 
+WORTH = "Sum of the worths to all people, with its standard deviation"
+
 
 def select_from(
     config: Path, data: Sequence[Path], out: Path, console: Console, *, engine: str | None = None
@@ -106,7 +108,7 @@ def select_from(
     _show(chosen, console)
     if was_chosen:
         console.print(
-            f"{out} has this choice from before: it is shown again, and no budget was spent."
+            f"{out} has this choice already: the command prints it again and spends no budget."
         )
     written = ["chosen.json", "report.md", *([] if places is None else [PICTURE])]
     names = ", ".join(str(out / name) for name in written)
@@ -180,7 +182,7 @@ def _of_records(columns: list[str] | None, rename: object) -> list[str] | None:
 
 
 def _show(chosen: Chosen, console: Console) -> None:
-    table = Table(title=f"Chosen, by {chosen.method}")
+    table = Table(title=f"Chosen items (method: {chosen.method})")
     table.add_column("place", justify="right")
     table.add_column("number", justify="right")
     table.add_column("item")
@@ -188,8 +190,8 @@ def _show(chosen: Chosen, console: Console) -> None:
         table.add_row(str(place), str(number), str(item))
     console.print(table)
     if chosen.value is not None:
-        console.print(f"Worth {chosen.value[0]:.0f} ± {chosen.value[1]:.0f} people, all together.")
-    console.print(f"Why this way: {chosen.why}.", soft_wrap=True)
+        console.print(f"{WORTH}: {chosen.value[0]:.0f} ± {chosen.value[1]:.0f}.")
+    console.print(f"Reason for the method: {chosen.why}.", soft_wrap=True)
     console.print(str(chosen.guarantee), soft_wrap=True)
 
 
@@ -197,7 +199,7 @@ def _page(chosen: Chosen) -> str:
     lines = [
         f"# {len(chosen.items)} items, chosen for {chosen.people:,} people",
         "",
-        f"By *{chosen.method}*: {chosen.why}.",
+        f"Method: *{chosen.method}*, because {chosen.why}.",
         "",
     ]
     lines += ["| place | number | item |", "|---|---|---|"]
@@ -206,5 +208,5 @@ def _page(chosen: Chosen) -> str:
         for place, (number, item) in enumerate(zip(chosen.numbers, chosen.items, strict=True), 1)
     ]
     if chosen.value is not None:
-        lines += ["", f"Worth {chosen.value[0]:.1f} ± {chosen.value[1]:.1f} people, all together."]
+        lines += ["", f"{WORTH}: {chosen.value[0]:.1f} ± {chosen.value[1]:.1f}."]
     return "\n".join([*lines, "", str(chosen.guarantee), ""])

@@ -199,7 +199,7 @@ def show_status(status: Status, console: Console) -> None:
     for name, value in status["decision"].items():
         table.add_row(f"now: {name}", in_words(value))
     if "earned" in status:
-        table.add_row("earned lately", _earned_in_words(status["earned"]))
+        table.add_row("earned in the last block", _earned_in_words(status["earned"]))
     for notice in status["notices"]:
         table.add_row("note", notice)
     table.add_row("state", _state_in_words(status))

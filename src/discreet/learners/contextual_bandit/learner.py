@@ -34,7 +34,7 @@ class ContextualBandit(Learner[Decision, np.ndarray]):
     reward of one round. Each person is protected against all other people together, even if these
     share all they see. A person's own arm is not protected from those who see it, so store logs of
     arms, and counts of arms, as safely as the contexts. Privacy assumes nothing; value assumes
-    people that are alike over time and rewards that are about linear in the context.
+    people who are alike over time and rewards that are about linear in the context.
 
     Masks (`available`) may be personal, like contexts. They must not depend on the contexts, arms
     or rewards of other people (an arm that is sold out would reveal them). In a batch, a person

@@ -45,7 +45,7 @@ class ContextualBanditSettings(Settings):
         "estimator": 'say how many features matter: relevant="all" (ridge), or a number '
         "(screening)",
         "choose": "leave it out, the arm with the best estimate is played",
-        "stream": "leave it out, value assumes people that are alike over time",
+        "stream": "leave it out, value assumes people who are alike over time",
     }
     needs_horizon: ClassVar[bool] = True
     by_label: ClassVar[Mapping[str, str]] = {"arms": "labels", "features": "feature_labels"}

@@ -74,7 +74,7 @@ class StreamingLearnerSettings(Settings):
         "curvature": "leave it out, it follows from the loss, the bounds and released values",
         "pace": "leave it out, the length of steps follows from released values",
         "allocation": "leave it out, the last coefficients count",
-        "stream": "leave it out, value assumes people that are alike over time",
+        "stream": "leave it out, value assumes people who are alike over time",
     }
 
     def __post_init__(self) -> None:

@@ -10,12 +10,12 @@ from rich.table import Table
 from discreet import html, svg
 from discreet.pictures import percent
 
-TITLE = "What this budget buys"
+TITLE = "The value that this budget keeps"
 GOAL = 0.9
 """The share of the value that a plan aims for."""
 NAMES = {
-    "method": "way of learning",
-    "why": "chosen because",
+    "method": "method",
+    "why": "reason for the method",
     "block": "{who} until the first release",
     "releases": "number of releases",
     "rate": "learning rate",
