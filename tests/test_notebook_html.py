@@ -166,7 +166,17 @@ def test_a_learner_shows_its_decision() -> None:
 def test_a_seeded_run_stands_out_as_simulated() -> None:
     for seed, warns in ((1, True), (None, False)):
         hedge = Hedge(3, 40, USUAL, seed=seed)
-        for shown in (hedge, hedge.guarantee):
+        shop = SetMaximizer(
+            3, 1, 400, USUAL, feedback="clicks", stream="iid", report=0.1, seed=seed
+        )
+        while shop.releases < 1:
+            shop.observe_many([None] * shop.rounds_until_release)
+            shop.release_if_due()
+        model = StreamingLearner(
+            LpBall(2), SquaredLoss(), 100, USUAL, feature_bound=1.0, target_bound=1.0, seed=seed
+        )
+        readings = (hedge.scores(), shop.report(), model.published)
+        for shown in (hedge, hedge.guarantee, *readings):
             assert ("discreet-block warns" in shown._repr_html_()) == warns
             assert ("SIMULATED with a seed" in text_of(shown)) == warns
 

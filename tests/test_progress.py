@@ -124,6 +124,30 @@ def test_bars_are_shown_one_inside_another_and_disappear() -> None:
     assert "\x1b[2K" in shown.rpartition("passes")[2], "the bars are not erased"
 
 
+class Gone(StringIO):
+    """A terminal that was closed."""
+
+    def __init__(self, error: type[OSError]) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, text: str) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError, BrokenPipeError])
+def test_a_closed_terminal_stops_no_release_that_has_bars(error: type[OSError]) -> None:
+    """The bar of the passes opens after noise was drawn: an error there would end the learner."""
+    model = StreamingLearner(
+        LpBall(2), SquaredLoss(), 1000, BOTH, feature_bound=1.0, target_bound=1.0, method="passes"
+    )
+    rows = np.full((1000, 2), 0.5)
+    with progress.shown(Console(file=Gone(error), force_terminal=True)):
+        model.observe_many(list(zip(rows, rows[:, 0], strict=True)))
+        assert model.release_if_due()
+    assert model.releases == 1
+
+
 def test_output_that_goes_into_a_file_has_no_trace_of_bars() -> None:
     text = StringIO()
     with progress.shown(Console(file=text)), progress.bar("rows", 2) as report:

@@ -11,10 +11,12 @@ A bar counts rows, rounds, passes or tasks, which are public; it tells nothing o
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Shown = TypeVar("Shown")
 
 Report = Callable[[float], object]
 """A function to call with the number of people, tasks or seconds of work just done."""
@@ -32,7 +34,7 @@ def bars_on(console: "Console") -> Bar:
     """Return progress bars on this console, which disappear when they are closed.
 
     A bar that is opened inside another one is shown below it. A file gets no bars, and no blank
-    lines in their place.
+    lines in their place. An error of the console stops nothing: bars open inside releases, too.
     """
     from rich.progress import Progress  # on first use: learners import this module
 
@@ -42,17 +44,25 @@ def bars_on(console: "Console") -> Bar:
     @contextmanager
     def bar(label: str, total: int | None) -> Iterator[Report]:
         is_first = not progress.tasks
-        task = progress.add_task(label, total=total)
+        task = _tried(progress.add_task, label, total=total)
+        if is_first:
+            _tried(progress.start)
         try:
-            if is_first:
-                progress.start()
-            yield lambda count: progress.advance(task, count)
+            yield lambda count: _tried(progress.advance, task, count)
         finally:
-            progress.remove_task(task)
+            _tried(progress.remove_task, task)
             if is_first:
-                progress.stop()
+                _tried(progress.stop)
 
     return bar
+
+
+def _tried(show: Callable[..., Shown], *arguments: Any, **named: Any) -> Shown | None:
+    """Call a function that writes to a console; None if that fails."""
+    try:
+        return show(*arguments, **named)
+    except (Exception, SystemExit):  # Rich ends the process where a pipe is closed
+        return None
 
 
 _shown: ContextVar[Bar] = ContextVar("bars", default=silent)

@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from discreet import Hedge, Privacy, SetMaximizer, StateError, load
 from discreet.audit.visible import logged
 from discreet.engine.logs import LOGGER
+from discreet.records import sources, text
 
 BOTH = Privacy(1.0, 1e-6)
 
@@ -98,7 +100,75 @@ def test_files_are_logged_by_path_and_number_of_rows_and_cells_are_not(
     path.write_text("tea,milk\n0.1,0.9\n0.123,much\n,\n")
     learner = Hedge(["tea", "milk"], 100, BOTH, block=10, seed=1)
     learner.replay(path)
-    assert messages(told)[1:] == [f"{path}: opened", f"{path}: rows 0 to 3"]
+    assert messages(told)[1:] == [f"{path}: opened", f"{path}: rows from 0 on"]
+
+
+def test_records_of_a_text_file_do_not_follow_the_length_of_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text file is read block by block: a longer cell moves the ends of blocks."""
+    monkeypatch.setattr(text, "BLOCK", 64)
+    monkeypatch.setattr(sources, "ROWS", 20)
+
+    def records(cell: str) -> list[str]:
+        path = tmp_path / "log.csv"
+        path.write_text("tea,milk\n" + "0.5,0.5\n" * 3 + f"{cell},0.5\n" + "0.5,0.5\n" * 96)
+        with logged() as found:
+            Hedge(["tea", "milk"], 1000, BOTH, block=30, seed=1).replay(path)
+        return [record.rpartition("/")[2] for record in found]
+
+    short = records("0.5")
+    assert [record for record in short if "rows from" in record] == [
+        f"log.csv: rows from {first} on" for first in range(0, 100, 20)
+    ]
+    assert records("0.50000000000000000000000001") == short
+
+
+class Broken(logging.Handler):
+    """A handler of an application that raises for each record; it may call a learner back."""
+
+    def __init__(self, call: Callable[[], object] | None = None) -> None:
+        super().__init__()
+        self.call = call
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.call is not None:
+            self.call()
+        raise OSError("the log server is gone")
+
+
+def test_a_handler_that_raises_stops_no_release_and_loses_no_round(
+    told: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    broken = Broken()
+    LOGGER.addHandler(broken)
+    try:
+        with Hedge(2, 12, BOTH, block=4, seed=1, journal=tmp_path / "hedge") as learner:
+            assert len(learner.replay([[0.1, 0.9]] * 12)) == 12
+        shop = SetMaximizer(
+            ["tea", "milk"], 1, 10_000, BOTH, feedback="clicks", stream="iid", max_items=3, seed=1
+        )
+        shop.add_item("rope")
+        shop.warm_start([(["tea"], None)] * 200)
+    finally:
+        LOGGER.removeHandler(broken)
+    assert (learner.clock, learner.releases) == (12, 2)
+    assert (shop.labels, shop.log_rows) == (["tea", "milk", "rope"], 200)
+    assert "OSError: the log server is gone" in capsys.readouterr().err
+
+
+def test_a_handler_that_calls_the_learner_back_stops_no_release(
+    told: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging, "raiseExceptions", False)
+    learner = Hedge(2, 12, BOTH, block=4, seed=1)
+    back = Broken(learner.act)
+    LOGGER.addHandler(back)
+    try:
+        learner.replay([[0.1, 0.9]] * 12)
+    finally:
+        LOGGER.removeHandler(back)
+    assert (learner.clock, learner.releases) == (12, 2)
 
 
 def test_an_application_without_a_logging_setup_sees_no_log_records() -> None:

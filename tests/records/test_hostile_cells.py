@@ -140,6 +140,9 @@ ARROW_CONTAINERS: dict[str, Any] = {
     "lists": lambda column: pyarrow.table(
         {"a": pyarrow.ListArray.from_arrays(pyarrow.array([0, 1, 2, 3], pyarrow.int32()), column)}
     ),
+    "lists of one length": lambda column: pyarrow.table(
+        {"a": pyarrow.FixedSizeListArray.from_arrays(column, 1)}
+    ),
     "stream": lambda column: pyarrow.table({"a": column}).to_reader(),
     "pandas of Arrow": lambda column: pyarrow.table({"a": column}).to_pandas(
         types_mapper=pandas.ArrowDtype
@@ -159,6 +162,18 @@ def test_an_arrow_text_that_is_no_utf_8_is_its_own_blank(kind: Any, container: s
     assert without(1, changed) == without(1, fine)
     assert fine[0][1] in ("rope", '["rope"]')
     assert changed[0][1] in ("", "[null]")
+
+
+def test_a_text_of_a_named_arrow_type_that_is_no_utf_8_is_its_own_blank() -> None:
+    """Libraries name their types of texts, such as JSON, in Arrow's extension types."""
+
+    def named(cell: bytes) -> Any:
+        column = arrow_texts(pyarrow.binary(), cell)
+        return pyarrow.table({"a": pyarrow.ExtensionArray.from_storage(pyarrow.json_(), column)})
+
+    fine, changed = read_all(named(b"rope")), read_all(named(b"\xff\xfe"))
+    assert without(1, changed) == without(1, fine)
+    assert (fine[0][1], changed[0][1]) == ("rope", "")
 
 
 @pytest.mark.parametrize("container", ["pyarrow", "pandas of Arrow"])

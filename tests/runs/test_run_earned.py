@@ -87,6 +87,26 @@ def test_a_run_writes_and_draws_the_earned_value(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "earned.png").read_bytes().startswith(PNG)
 
 
+@pytest.mark.parametrize("simulated", [False, True])
+def test_the_picture_of_a_seeded_run_says_that_nothing_is_protected(simulated: bool) -> None:
+    rounds = np.array([100, 200])
+    report = Report(rounds, np.array([0.1, 0.2]), np.full(2, 0.01), simulated=simulated)
+    (axes,) = draw_earned(report, "share who clicked").axes
+    shown = " ".join(text.get_text() for text in axes.texts)
+    assert ("nothing is protected" in shown.replace("\n", " ")) == simulated
+
+
+def test_a_seeded_learner_marks_its_report_and_that_of_a_log_of_another_policy() -> None:
+    shop, _ = shop_and_log()
+    assert shop.report().simulated
+    adapter = log_adapter_of("ContextualBandit").from_plain(
+        {name: value for name, value in tomllib.loads(CLINIC).items() if name != "learner"}
+    )
+    estimated = adapter.estimated(shop.report())
+    assert estimated is not None
+    assert estimated.simulated
+
+
 def test_a_run_that_was_stopped_draws_the_same_curve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 PROOFS = Path(__file__).parent.parent / "guarantees"
 """The folder of the pages with theorems and proofs, in a checkout and in an installed wheel."""
 
+SIMULATED = "SIMULATED with a seed: the noise can be reproduced, so nothing is protected"
+"""What a text, a page or a picture of a learner with a seed begins with."""
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -174,10 +177,7 @@ class Guarantee:
         """A sentence that says that the noise comes from a seed; "" if it does not."""
         if not self.simulated:
             return ""
-        return (
-            "SIMULATED with a seed: the noise can be reproduced, so nothing is protected; "
-            "the following text holds without a seed."
-        )
+        return f"{SIMULATED}; the following text holds without a seed."
 
     @property
     def asked(self) -> str:

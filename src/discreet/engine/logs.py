@@ -9,11 +9,19 @@ number of rows that cannot be read: whether people answered is their data, so ch
 follow answers, are not logged. How long a release took depends on data, too. The transcript audit
 compares all records between neighbouring streams (audit/visible.py).
 
+A handler of the application runs in the middle of a release. An error that it raises stops nothing:
+it is printed as `logging` prints the errors of its own handlers.
+
 Guarantee   docs/guarantees/engine.md, Theorem 4
 """
 
 import logging
+import sys
+import traceback
+from contextlib import suppress
+from logging import DEBUG as DEBUG
 from logging import INFO as INFO
+from logging import WARNING
 from typing import NamedTuple
 
 from discreet.budget.privacy import Privacy
@@ -22,6 +30,16 @@ from discreet.engine.settings import Settings
 
 LOGGER = logging.getLogger("discreet")
 LOGGER.addHandler(logging.NullHandler())  # silent until the application asks for records
+
+
+def record(level: int, text: str, *values: object) -> None:
+    """Log a record; an error of a handler is printed, unless `logging.raiseExceptions` is off."""
+    try:
+        LOGGER.log(level, text, *values, stacklevel=2)
+    except Exception:
+        with suppress(Exception):
+            if logging.raiseExceptions and sys.stderr:
+                traceback.print_exc()
 
 
 class Whose(NamedTuple):
@@ -36,7 +54,8 @@ class Whose(NamedTuple):
 
 def made(whose: Whose, settings: Settings, plan: Plan, path: object) -> None:
     """Log a new learner; `path` is the file of its journal, or None."""
-    LOGGER.info(
+    record(
+        INFO,
         "%s: made with method %s, %s, epsilon %g, delta %g, %s",
         whose,
         plan.facts.get("method", settings.mode),
@@ -49,12 +68,15 @@ def made(whose: Whose, settings: Settings, plan: Plan, path: object) -> None:
 
 def loaded(whose: Whose, releases: int, rounds: int, path: object) -> None:
     """Log that a learner goes on from its journal."""
-    LOGGER.info("%s: loaded after %d releases and %d rounds from %s", whose, releases, rounds, path)
+    record(
+        INFO, "%s: loaded after %d releases and %d rounds from %s", whose, releases, rounds, path
+    )
 
 
 def released(whose: Whose, index: int, rounds: int, spent: float, privacy: Privacy) -> None:
     """Log a release that is committed, with the number of rounds and the spending so far."""
-    LOGGER.info(
+    record(
+        INFO,
         "%s: release %d after %d rounds, epsilon spent %.4g of %g",
         *(whose, index, rounds, spent, privacy.epsilon),
     )
@@ -62,24 +84,24 @@ def released(whose: Whose, index: int, rounds: int, spent: float, privacy: Priva
 
 def finished(whose: Whose, rounds: int) -> None:
     """Log that the last planned release is made."""
-    LOGGER.info("%s: the plan is complete after %d rounds, no release follows", whose, rounds)
+    record(INFO, "%s: the plan is complete after %d rounds, no release follows", whose, rounds)
 
 
 def not_committed(whose: Whose, index: int, cause: str) -> None:
     """Log a release that could not be committed, and is not shown."""
-    LOGGER.warning("%s: release %d is not committed (%s)", whose, index, cause)
+    record(WARNING, "%s: release %d is not committed (%s)", whose, index, cause)
 
 
 def noted(whose: Whose, event: object) -> None:
     """Log a public event that is committed."""
-    LOGGER.info("%s: public event %r", whose, event)
+    record(INFO, "%s: public event %r", whose, event)
 
 
 def announced(whose: Whose, event: object) -> None:
     """Log a public event that is committed together with the release that follows it."""
-    LOGGER.info("%s: announced %r, its release follows", whose, event)
+    record(INFO, "%s: announced %r, its release follows", whose, event)
 
 
 def locked(path: object) -> None:
     """Log that another learner uses a state file."""
-    LOGGER.warning("%s is in use by another learner", path)
+    record(WARNING, "%s is in use by another learner", path)

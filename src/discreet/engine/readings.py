@@ -7,6 +7,7 @@ import numpy as np
 
 from discreet import html, svg
 from discreet.arrays import Floats, Integers
+from discreet.budget.guarantee import SIMULATED
 from discreet.engine.labels import Label
 from discreet.frames import FrameColumn, frame_of
 
@@ -33,6 +34,8 @@ class Scores:
     values: Floats
     standard_deviations: Floats | None
     labels: tuple[Label, ...] = ()
+    simulated: bool = False
+    """Whether the noise came from a seed, so that nothing is protected."""
 
     def as_dict(self) -> dict[Label, float] | list[dict[Label, float]]:
         """Return the values by label: a dictionary; for slates, a list with one per slot.
@@ -70,13 +73,14 @@ class Scores:
     def _repr_html_(self) -> str:
         """Return bars with whiskers for the best candidates, for notebooks."""
         if self.values.ndim == 1:
-            return html.block(self._bars(0, "Scores"))
+            return html.block(self._bars(0, "Scores"), warning=SIMULATED * self.simulated)
         slots = len(self.values)
         first, *others = [
             self._bars(slot, f"Scores in slot {slot + 1} of {slots}")
             for slot in range(min(slots, MOST_SLOTS))
         ]
-        return html.block(first, html.folded("the next slots", *others) if others else "")
+        more = html.folded("the next slots", *others) if others else ""
+        return html.block(first, more, warning=SIMULATED * self.simulated)
 
     def _bars(self, slot: int, title: str) -> html.Html:
         """The largest values of a slot."""
@@ -109,6 +113,8 @@ class Report:
     standard_deviation: Floats
     what: str = "mean reward"
     """Name of the quantity in `value`."""
+    simulated: bool = False
+    """Whether the noise came from a seed, so that nothing is protected."""
 
     @property
     def shown_range(self) -> tuple[float, float]:
@@ -155,4 +161,4 @@ class Report:
             x=svg.Axis("rounds"),
             y=svg.Axis(percent=self.what.startswith("share"), within=self.shown_range),
         )
-        return html.block(html.Html(picture))
+        return html.block(html.Html(picture), warning=SIMULATED * self.simulated)

@@ -110,7 +110,11 @@ class Readable(Durable):
         view = self._engine.view
         scores = view.scores(context)
         names = view.names() or []
-        return replace(scores, labels=tuple(names[: scores.values.shape[-1]]))
+        return replace(
+            scores,
+            labels=tuple(names[: scores.values.shape[-1]]),
+            simulated=self.guarantee.simulated,
+        )
 
     @guarded
     def report(self) -> Report:
@@ -118,7 +122,7 @@ class Readable(Durable):
 
         The setting `report` pays for it.
         """
-        return self._engine.view.report()
+        return replace(self._engine.view.report(), simulated=self.guarantee.simulated)
 
     @property
     def guarantee(self) -> Guarantee:

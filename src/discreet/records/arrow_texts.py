@@ -63,11 +63,15 @@ def _in_bytes(field: Any) -> Any:
         return nanoarrow.large_binary()
     if kind == kinds.STRING_VIEW:
         return nanoarrow.Schema(kinds.BINARY_VIEW)
-    if kind not in (kinds.LIST, kinds.LARGE_LIST, kinds.DICTIONARY):
+    if kind == kinds.EXTENSION:
+        return _in_bytes(field.extension.storage)
+    if kind not in (kinds.LIST, kinds.LARGE_LIST, kinds.FIXED_SIZE_LIST, kinds.DICTIONARY):
         return None
     inner = _in_bytes(field.value_type)
     if inner is None:
         return None
     if kind == kinds.DICTIONARY:
         return nanoarrow.dictionary(field.index_type, inner)
+    if kind == kinds.FIXED_SIZE_LIST:
+        return nanoarrow.fixed_size_list(inner, field.list_size)
     return nanoarrow.list_(inner) if kind == kinds.LIST else nanoarrow.large_list(inner)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import polars
 
-from discreet.engine.logs import LOGGER
+from discreet.engine import logs
 from discreet.errors import ConfigError
 from discreet.records.json_lines import JsonLines
 from discreet.records.paths import JSON_LINES, files_at
@@ -183,7 +183,7 @@ def _open_file(path: Path) -> Source:
     ending = path.suffix.lower()
     if ending in COMPRESSED:
         raise ConfigError(f"{path} is compressed: decompress it first")
-    LOGGER.debug("%s: opened", path)
+    logs.record(logs.DEBUG, "%s: opened", path)
     try:
         if ending == PARQUET or ending in ARROW:
             source = _open_typed(path)

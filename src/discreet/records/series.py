@@ -77,6 +77,9 @@ def _with_texts(kind: polars.DataType) -> polars.DataType:
     if isinstance(kind, polars.List):
         assert isinstance(kind.inner, polars.DataType)
         return polars.List(_with_texts(kind.inner))
+    if isinstance(kind, polars.Array):
+        assert isinstance(kind.inner, polars.DataType)
+        return polars.Array(_with_texts(kind.inner), kind.size)
     return polars.String()
 
 

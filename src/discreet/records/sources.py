@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 import polars
 
-from discreet.engine.logs import LOGGER
+from discreet.engine import logs
 from discreet.errors import ConfigError
 from discreet.records.kinds import is_pandas
 from discreet.records.pandas_columns import from_pandas
@@ -113,11 +113,14 @@ class Source(ABC):
         rows = min(ROWS, rows_at_once(len(wanted)))
         skip = read = first
         for frame in self.frames(wanted):
-            begin = min(skip, frame.height)
-            skip -= begin
-            for start in range(begin, frame.height, rows):
-                batch = frame[start : start + rows]
-                LOGGER.debug("%s: rows %d to %d", self.name, read, read + batch.height)
+            start = min(skip, frame.height)
+            skip -= start
+            while start < frame.height:
+                if not read % rows:
+                    # Not where a frame ends: in a text file, that follows from people's texts.
+                    logs.record(logs.DEBUG, "%s: rows from %d on", self.name, read)
+                batch = frame[start : start + rows - read % rows]
+                start += batch.height
                 read += batch.height
                 yield LogTable(batch)
         if skip:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet import pictures
+from discreet.budget.guarantee import SIMULATED
 from discreet.engine.readings import Report
 from discreet.learners.log_adapter import LogAdapter
 from discreet.runs.files import replaced
@@ -56,7 +57,9 @@ def draw_earned(report: Report, meaning: str) -> "Figure":
     axes.set_ylabel(report.what)
     # A logarithmic axis has no 0, where the first block begins.
     pictures.follow_people(axes, edges[1] / 2, edges[-1], "visitors")
-    pictures.state_point(axes, _point(report), f"{meaning}; band: ± 2 standard deviations")
+    warning = f"{SIMULATED}; " if report.simulated else ""
+    note = f"{warning}{meaning}; band: ± 2 standard deviations"
+    pictures.state_point(axes, _point(report), note)
     pictures.mark_level(axes, float(value[-1]), "newest\nblock")
     pictures.open_frame(axes)
     axes.grid(axis="y", color=pictures.GREY, alpha=0.25, linewidth=0.6)

@@ -36,7 +36,7 @@ from typing import Any
 
 from rich.console import Console
 
-from discreet.engine.logs import LOGGER
+from discreet.engine import logs
 from discreet.engine.readings import Report
 from discreet.errors import ConfigError
 from discreet.learners.abilities import Publishes, WarmStarts
@@ -117,9 +117,8 @@ def _run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str,
     try:
         # From here on the state is locked: no other process writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
-        LOGGER.info(
-            "run in %s: %s, over %s", out, "resumed" if begun else "started", source.log.name
-        )
+        word = "resumed" if begun else "started"
+        logs.record(logs.INFO, "run in %s: %s, over %s", out, word, source.log.name)
         others = _others(source)  # refused before the way of reading is settled
         store_reading(out, source.reading, begun=begun)
         takes_delta = learner.guarantee.total.takes_delta
@@ -139,7 +138,7 @@ def _run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str,
     notices += learner.notices.values()
     report = _report(learner, source, earned, notices)
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
-    LOGGER.info("run in %s: finished after %d rows", out, learner.clock)
+    logs.record(logs.INFO, "run in %s: finished after %d rows", out, learner.clock)
     _show(learner, source, decisions, console)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *pictures))
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)

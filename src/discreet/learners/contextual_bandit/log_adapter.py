@@ -24,6 +24,7 @@ Privacy does not depend on this: the contribution of a row depends on that row a
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Required, TypedDict
 
@@ -111,10 +112,10 @@ class ContextualBanditLogAdapter(LogAdapter):
         middle = self.settings.middle
         rows = np.diff(report.rounds, prepend=0)
         sampling_error = self.settings.half_range * np.sqrt((1 - rate) / (rate * rows))
-        return Report(
-            report.rounds,
-            middle + (report.value - middle) / rate,
-            np.hypot(report.standard_deviation / rate, sampling_error),
+        return replace(
+            report,
+            value=middle + (report.value - middle) / rate,
+            standard_deviation=np.hypot(report.standard_deviation / rate, sampling_error),
         )
 
     @property

@@ -210,6 +210,7 @@ class StreamingLearner(Learner[Floats, Floats]):
             self.standard_errors,
             self.intercept,
             self.intercept_standard_error,
+            self.guarantee.simulated,
         )
 
     @guarded

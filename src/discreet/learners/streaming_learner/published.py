@@ -7,6 +7,7 @@ import numpy as np
 
 from discreet import html, svg
 from discreet.arrays import Floats
+from discreet.budget.guarantee import SIMULATED
 from discreet.frames import FrameColumn, frame_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Published:
     standard_errors: Floats
     intercept: float | Floats
     intercept_standard_error: float | Floats
+    simulated: bool = False
+    """Whether the noise came from a seed, so that nothing is protected."""
 
     def as_dict(self) -> dict[str, float | list[float]]:
         """Return the coefficients and the intercept by name; one number per class if many."""
@@ -77,14 +80,16 @@ class Published:
         """Return bars with whiskers and a table, for notebooks; one of each per class."""
         table = self._table
         if len(table) == 1:
-            return html.block(*self._shown(table[0]))
+            return html.block(*self._shown(table[0]), warning=SIMULATED * self.simulated)
         shown = [
             html.folded(f"class {number}", *self._shown(rows))
             for number, rows in enumerate(table[:MOST_CLASSES])
         ]
         more = len(table) - len(shown)
         rest = f"and {more:,} more classes" if more else ""
-        return html.block(*shown, rest, title="Published coefficients")
+        return html.block(
+            *shown, rest, title="Published coefficients", warning=SIMULATED * self.simulated
+        )
 
     def _shown(self, rows: Floats) -> list[html.Html]:
         """The picture and the table of one class."""
