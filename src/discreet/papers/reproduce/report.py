@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet import pictures
-from discreet.progress import Bar, silent
 from discreet.tasks import ResultStore
 
 if TYPE_CHECKING:
@@ -74,12 +73,11 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Ask:
-    """How to run an experiment: its size, its progress bar, and the store of finished runs."""
+    """How to run an experiment: its size, and the store of finished runs."""
 
     quick: bool = False
     seeds: int | None = None
     """Number of runs per setting; None: the experiment's own number."""
-    bar: Bar = silent
     store: ResultStore | None = None
     workers: int = 2
 

@@ -76,7 +76,7 @@ def _measured(ask: Ask, seeds: int) -> Shares:
     tasks = [
         (*setting, seed) for setting in settings for seed in range(FIRST_SEED, FIRST_SEED + seeds)
     ]
-    runs = repeat(share, tasks, label="value", bar=ask.bar, workers=ask.workers, store=ask.store)
+    runs = repeat(share, tasks, label="value", workers=ask.workers, store=ask.store)
     means = np.reshape(runs, (len(settings), seeds)).mean(axis=1)
     shares: Shares = dict(zip(settings, means.tolist(), strict=True))
     for name, who, people, epsilon in settings:
