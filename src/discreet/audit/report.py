@@ -35,9 +35,9 @@ from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
 from discreet.learners.executors import executor_of
 from discreet.learners.homes import HOMES
-from discreet.pictures import percent
 from discreet.progress import shown
 from discreet.tasks import ResultStore, repeat
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,9 +20,9 @@ from discreet.papers.reproduce.claims import (
     regret,
 )
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
-from discreet.pictures import percent
 from discreet.simulate.exponent import fit_exponent
 from discreet.tasks import repeat
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from discreet import pictures
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
 from discreet.papers.reproduce.shares import PROBLEMS, Compared, Who, share
-from discreet.pictures import percent
 from discreet.tasks import repeat
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,11 +16,11 @@ from discreet import pictures, warm_up
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
 from discreet.learners.set_maximizer import SetMaximizer
-from discreet.pictures import percent
 from discreet.progress import bar, shown
 from discreet.simulate.demo.page import show, stated, table_of
 from discreet.simulate.problems.display import Display, Run, run_display
 from discreet.tasks import repeat
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,9 +20,9 @@ from discreet.budget.privacy import Privacy
 from discreet.learners.streaming_learner import StreamingLearner
 from discreet.losses import SquaredLoss
 from discreet.optim.domains import LpBall
-from discreet.pictures import percent
 from discreet.progress import bar, hidden, shown
 from discreet.simulate.demo.page import show, stated, table_of
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
