@@ -18,11 +18,10 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from discreet import ContextualBandit, Privacy, warm_up
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.simulate.problems.contexts import DenseWorld, SparseWorld, World, digits
 from discreet.simulate.problems.contextual import LearnerPolicy, play
 from discreet.tasks import repeat
@@ -135,12 +134,13 @@ def regret(name: str, who: str, settings: dict[str, Any], seed: int) -> float:
         return play(world, LearnerPolicy(learner), case.horizon, seed=seed)
 
 
-def regrets(console: Console, quick: bool) -> dict[str, dict[str, Any]]:
+@shown()
+def regrets(quick: bool) -> dict[str, dict[str, Any]]:
     """Return the regrets by case: of discreet, and of rivals in the same worlds."""
     pairs = (
         [] if quick else [(name, rival) for name, case in CASES.items() for rival in case.rivals]
     )
-    found = repeat(best_settings, pairs, label="settings of rivals", bar=bars_on(console))
+    found = repeat(best_settings, pairs, label="settings of rivals")
     settings = dict(zip(pairs, found, strict=True))
     settings |= {(name, OURS): case.settings for name, case in CASES.items()}
     tasks = [
@@ -148,7 +148,7 @@ def regrets(console: Console, quick: bool) -> dict[str, dict[str, Any]]:
         for name, who in settings
         for world in range(_worlds(name, who, quick))
     ]
-    played = repeat(regret, tasks, label="regret", bar=bars_on(console))
+    played = repeat(regret, tasks, label="regret")
     values: dict[tuple[str, str], list[float]] = {pair: [] for pair in settings}
     for (name, who, *_), value in zip(tasks, played, strict=True):
         values[name, who].append(value)
@@ -285,7 +285,7 @@ def main() -> None:
     warm_up()
     microseconds = speeds()
     decide, update = microseconds["decide"], microseconds["update"]
-    found = regrets(Console(stderr=True), quick)
+    found = regrets(quick)
     report: dict[str, Any] = {
         "settings": {"first_seed": FIRST_SEED, "quick": quick},
         "regret": found,

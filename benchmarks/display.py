@@ -12,10 +12,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from discreet import Privacy, SetMaximizer, warm_up
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.simulate.exponent import fit_exponent
 from discreet.simulate.problems.display import Display, World, run_display
 from discreet.tasks import repeat
@@ -155,13 +154,14 @@ def seconds_of_rounds() -> dict[str, float]:
     return found
 
 
-def shares_of_cases(console: Console) -> dict[str, dict[str, float]]:
+@shown()
+def shares_of_cases() -> dict[str, dict[str, float]]:
     """Return the mean and standard deviation over worlds, for every case."""
     seeds = {
         name: range(FIRST_SEED, FIRST_SEED + MORE_SEEDS.get(name, len(SEEDS))) for name in CASES
     }
     tasks = [(*CASES[name], seed) for name in CASES for seed in seeds[name]]
-    shares = iter(repeat(kept, tasks, label="display", bar=bars_on(console)))
+    shares = iter(repeat(kept, tasks, label="display"))
     found = {}
     for name in CASES:
         values = list(islice(shares, len(seeds[name])))
@@ -172,10 +172,10 @@ def shares_of_cases(console: Console) -> dict[str, dict[str, float]]:
 def main() -> None:
     """Measure and print."""
     warm_up()
-    console = Console(stderr=True)
-    share = shares_of_cases(console)
+    share = shares_of_cases()
     runs = [(horizon, seed) for horizon in SLOPE_HORIZONS for seed in SEEDS]
-    regrets = repeat(regret, runs, label="regret", bar=bars_on(console))
+    with shown():
+        regrets = repeat(regret, runs, label="regret")
     world = World.drawn(10**6)
     replay_seconds(World.drawn(10**4))
     loop = plain_loop_seconds(world, 10**4)

@@ -11,12 +11,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from discreet import Privacy, SetMinimizer, warm_up
 from discreet.functions import GraphCut, MinusModular
 from discreet.papers.printed.costs import cost_without_privacy
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.simulate.exponent import fit_exponent
 from discreet.simulate.problems.costs import BundleWorld, Costs
 from discreet.tasks import repeat
@@ -77,9 +76,10 @@ def gains(seed: int) -> tuple[float, float]:
     return world.naive - problem.outcome(problem.learner(), world), world.gain
 
 
-def concave_share(console: Console) -> float:
+@shown()
+def concave_share() -> float:
     """Return the sum of gains over that of the best fixed sets, since some worlds have none."""
-    found = repeat(gains, [(seed,) for seed in SEEDS], label="concave", bar=bars_on(console))
+    found = repeat(gains, [(seed,) for seed in SEEDS], label="concave")
     ours, best = zip(*found, strict=True)
     return float(sum(ours) / sum(best))
 
@@ -120,10 +120,11 @@ def round_seconds(
     return times[0], times[1]
 
 
-def tables_of_shares(console: Console) -> list[dict[str, dict[str, float]]]:
+@shown()
+def tables_of_shares() -> list[dict[str, dict[str, float]]]:
     """Return shares of the plain leader's gain, and of the gain in hindsight, by case."""
     tasks = [(size, settings, seed) for size, settings in CASES.values() for seed in SEEDS]
-    found = repeat(share, tasks, label="shares", bar=bars_on(console))
+    found = repeat(share, tasks, label="shares")
     tables: list[dict[str, dict[str, float]]] = [{}, {}]
     for place, name in enumerate(CASES):
         values = found[place * len(SEEDS) : (place + 1) * len(SEEDS)]
@@ -139,9 +140,8 @@ def tables_of_shares(console: Console) -> list[dict[str, dict[str, float]]]:
 def main() -> None:
     """Measure and print."""
     warm_up()
-    console = Console(stderr=True)
     builtin, plain = round_seconds()
-    shares, of_hindsight = tables_of_shares(console)
+    shares, of_hindsight = tables_of_shares()
     full: list[tuple[Any, ...]] = [
         ((50, horizon), {}, seed) for horizon in FULL_HORIZONS for seed in SEEDS
     ]
@@ -150,7 +150,8 @@ def main() -> None:
         for horizon in BANDIT_HORIZONS
         for seed in SEEDS
     ]
-    regrets = repeat(regret, full + bandit, label="regret", bar=bars_on(console))
+    with shown():
+        regrets = repeat(regret, full + bandit, label="regret")
     report = {
         "settings": {"first_seed": FIRST_SEED},
         "share_full": shares["full"]["mean"],
@@ -159,7 +160,7 @@ def main() -> None:
         "share_bandit_n10_iid": of_hindsight["bandit_iid"]["mean"],
         "share_bandit_n20": of_hindsight["bandit_n20"]["mean"],
         "share_bandit_n20_iid": of_hindsight["bandit_n20_iid"]["mean"],
-        "share_bandit_concave": concave_share(console),
+        "share_bandit_concave": concave_share(),
         "slope_full": fit_exponent(FULL_HORIZONS, regrets[: len(full)]),
         "slope_bandit": fit_exponent(BANDIT_HORIZONS, regrets[len(full) :]),
         "speedup_builtin": plain / builtin,

@@ -19,11 +19,10 @@ from statistics import mean, stdev
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from rich.console import Console
 
 from discreet import Privacy, SetMaximizer, warm_up
 from discreet.arrays import Mask
-from discreet.progress import Bar, bars_on
+from discreet.progress import shown
 from discreet.simulate.problems.display import World, run_display
 from discreet.tasks import repeat
 from report import write
@@ -109,11 +108,12 @@ def share(path: str, catalogue: str, way: str, seed: int) -> float:
     return world.share(run_display(learner, world, seed=seed).value, SLOTS)
 
 
-def shares(path: str, bar: Bar) -> dict[str, dict[str, Any]]:
+@shown()
+def shares(path: str) -> dict[str, dict[str, Any]]:
     """Return mean and standard error over seeds, per catalogue and way."""
     cases = [(name, way) for name in CATALOGUES for way in (*WAYS, "thompson")]
     runs = [(path, *case, seed) for case in cases for seed in SEEDS[: CATALOGUES[case[0]].seeds]]
-    found = dict(zip(runs, repeat(share, runs, label="titles", bar=bar), strict=True))
+    found = dict(zip(runs, repeat(share, runs, label="titles"), strict=True))
     report: dict[str, dict[str, Any]] = {}
     for case in cases:
         values = [value for run, value in found.items() if run[1:3] == case]
@@ -144,7 +144,7 @@ def main() -> None:
         "slots": SLOTS,
         "catalogues": {name: each._asdict() for name, each in CATALOGUES.items()},
     }
-    write({"settings": settings, "share": shares(path, bars_on(Console(stderr=True)))})
+    write({"settings": settings, "share": shares(path)})
 
 
 if __name__ == "__main__":

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from discreet import warm_up
 from discreet.arrays import Floats
-from discreet.progress import Bar, bars_on
+from discreet.progress import shown
 from discreet.simulate.problems.selection import City
 from discreet.tasks import repeat
 from report import write
@@ -51,14 +50,15 @@ def share(path: str, people: int, way: str, seed: int) -> float:
     return worth_of(city, city.domain("uniform"), 1.0, way, seed)
 
 
-def shares(path: str, bar: Bar) -> dict[str, Any]:
+@shown()
+def shares(path: str) -> dict[str, Any]:
     """Return mean, standard error and the worst share over seeds, per number of people and mode."""
     report = {}
     for people in PEOPLE:
         for way in WAYS:
             tasks = [(path, people, way, seed) for seed in SEEDS]
             key = f"{people}_people.{way}"
-            report[key] = summary(repeat(share, tasks, label=key, bar=bar))
+            report[key] = summary(repeat(share, tasks, label=key))
     return report
 
 
@@ -72,7 +72,7 @@ def main() -> None:
     points = points_of(path)
     warm_up()
     settings = {"file": Path(path).name, "points": len(points), "sites": 300, "chosen": 10}
-    write({"settings": settings, "share": shares(path, bars_on(Console(stderr=True)))})
+    write({"settings": settings, "share": shares(path)})
 
 
 if __name__ == "__main__":

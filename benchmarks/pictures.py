@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet.svg import Axis, Groups, Level, Line, curves, groups
-from discreet.texts import with_decimals
+from discreet.texts import percent
 from pages.text import load
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
@@ -55,8 +55,8 @@ def value() -> str:
             list(PROBLEMS.values()),
             {"discreet": ours, "printed, with private noise": printed},
         ),
-        title=f"At ε = 1, discreet keeps {_percent(min(ours))} to {_percent(max(ours))} of the "
-        f"value, {small} of {len(known)} printed algorithms less than {_percent(SMALL)}",
+        title=f"At ε = 1, discreet keeps {percent(min(ours), 0)} to {percent(max(ours), 0)} of the "
+        f"value, {small} of {len(known)} printed algorithms less than {percent(SMALL, 0)}",
         note="Printed: the constants of the papers. Below 0 %: worse than random or trivial "
         "decisions. Two simulated worlds each",
         axis=Axis(
@@ -92,9 +92,9 @@ def real_data() -> str:
     ours, theirs, plain = (float(np.mean(numbers)) for numbers in found.values())
     return groups(
         Groups(list(DATA.values()), found),
-        title=f"On real data at ε = 1, discreet is right in {_percent(ours)} of cases, diffprivlib "
-        f"in {_percent(theirs)}",
-        note=f"Without privacy: {_percent(plain)}. Means; δ = 10⁻⁵ for discreet; diffprivlib has "
+        title=f"On real data at ε = 1, discreet is right in {percent(ours, 0)} of cases, "
+        f"diffprivlib in {percent(theirs, 0)}",
+        note=f"Without privacy: {percent(plain, 0)}. Means; δ = 10⁻⁵ for discreet; diffprivlib has "
         "the best setting in hindsight",
         axis=Axis("test rows classified right", percent=True, within=(0.0, 1.0)),
         width=WIDTH,
@@ -106,8 +106,8 @@ def attacker() -> str:
     right = [_right(float(epsilon)) for epsilon in EPSILONS]
     return curves(
         [Line(EPSILONS.tolist(), right), Level(0.5, "a guess")],
-        title=f"At ε = 1 the best attacker is right in {_percent(_right(1.0))} of cases, at "
-        f"ε = 0.1 in {_percent(_right(0.1))}, at ε = 3 in {_percent(_right(3.0))}",
+        title=f"At ε = 1 the best attacker is right in {percent(_right(1.0), 0)} of cases, at "
+        f"ε = 0.1 in {percent(_right(0.1), 0)}, at ε = 3 in {percent(_right(3.0), 0)}",
         note="The attacker knows everybody else, sees all decisions, and tells which of two people "
         "took part",
         x=Axis("ε, the privacy budget (δ = 0; logarithmic axis)", logarithmic=True),
@@ -123,10 +123,6 @@ def _right(epsilon: float) -> float:
     0.5
     """
     return 1 / (1 + exp(-epsilon))
-
-
-def _percent(share: float) -> str:
-    return f"{with_decimals(100 * share, 0)} %"
 
 
 PICTURES: Mapping[str, Callable[[], str]] = {

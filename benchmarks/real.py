@@ -20,12 +20,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from discreet import Privacy, warm_up
 from discreet.arrays import Floats, Integers
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.tasks import repeat
 from report import write
 
@@ -210,20 +209,18 @@ def diffprivlib_scores(python: str) -> dict[str, dict[str, float]]:
     return found
 
 
+@shown()
 def main() -> None:
     """Measure and print."""
     warm_up()
-    bar = bars_on(Console(stderr=True))
     report: dict[str, dict[str, Any]] = {"accuracy": {}, "r2": {}}
     ours = [(name, *key) for name in TABLES for key in _keys(OURS)]
     runs = [(*key, seed, draw) for key in ours for seed in SPLITS for draw in DRAWS]
-    our_scores = np.reshape(repeat(our_score, runs, label="ours", bar=bar), (len(ours), -1)).mean(
-        axis=1
-    )
+    our_scores = np.reshape(repeat(our_score, runs, label="ours"), (len(ours), -1)).mean(axis=1)
     grid = [(length, ridge) for length in LENGTHS for ridge in RIDGES]
     theirs = [(name, epsilon) for name in TABLES for epsilon in EPSILONS]
     tries = [(*key, seed, *cell) for key in theirs for cell in grid for seed in OTHER_SPLITS]
-    tried = repeat(statistics_score, tries, label="one-shot statistics, chosen", bar=bar)
+    tried = repeat(statistics_score, tries, label="one-shot statistics, chosen")
     chosen = (
         np.reshape(tried, (len(theirs), len(grid), len(OTHER_SPLITS))).mean(axis=2).argmax(axis=1)
     )
@@ -232,7 +229,7 @@ def main() -> None:
         for key, cell in zip(theirs, chosen, strict=True)
         for seed in SPLITS
     ]
-    judged = repeat(statistics_score, tasks, label="one-shot statistics", bar=bar)
+    judged = repeat(statistics_score, tasks, label="one-shot statistics")
     rivals = np.reshape(judged, (len(theirs), len(SPLITS))).mean(axis=1)
     for name in TABLES:
         table: dict[str, dict[str, float]] = {}

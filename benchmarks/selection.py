@@ -12,14 +12,13 @@ from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
-from rich.console import Console
 
 from discreet import Partitions, Privacy, SetSelector, warm_up
 from discreet.arrays import Floats
 from discreet.domains import UniformMatroid
 from discreet.engine.coins import scattered
 from discreet.functions import ClickModel
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.simulate.problems.continuous import Moving
 from discreet.simulate.problems.problem import made
 from discreet.simulate.problems.selection import City, FilmLog, Records, share_of_greedy, value_to
@@ -78,13 +77,12 @@ def online_share(people: int, stream: str, epsilon: float, method: str, seed: in
     return Moving(people, Privacy(epsilon, 1e-6), 100, 5, assumed, tastes=stream).share(seed)
 
 
-def online_report(console: Console) -> dict[str, Any]:
+@shown()
+def online_report() -> dict[str, Any]:
     """Return the shares of all online cases."""
     cases = {name: (*case, "default") for name, case in ONLINE.items()} | ONLINE_BESIDE
     runs = [(*case, seed) for case in cases.values() for seed in _seeds(case)]
-    played = dict(
-        zip(runs, repeat(online_share, runs, label="online", bar=bars_on(console)), strict=True)
-    )
+    played = dict(zip(runs, repeat(online_share, runs, label="online"), strict=True))
     return {
         name: summary([value for run, value in played.items() if run[:4] == case])
         for name, case in cases.items()
@@ -160,18 +158,18 @@ def main() -> None:
         write({"settings": {"cluster": True}} | cluster(), "selection-cluster")
         return
     warm_up()
-    console = Console(stderr=True)
     plans = [(name, case, "auto") for name, case in CASES.items()]
     for name in sorted(BESIDE):
         for mode in MODES:
             if not (mode == "histogram" and CASES[name][0] == "film"):
                 plans.append((f"{name}.{mode}", CASES[name], mode))
     tasks = [(*case, mode, seed) for _, case, mode in plans for seed in SEEDS]
-    found = repeat(share, tasks, label="choices", bar=bars_on(console))
+    with shown():
+        found = repeat(share, tasks, label="choices")
     shares: dict[str, Any] = {}
     for place, (name, _, _) in enumerate(plans):
         shares[name] = summary(found[place * len(SEEDS) : (place + 1) * len(SEEDS)])
-    write({"share": shares, "online": online_report(console), **cluster()})
+    write({"share": shares, "online": online_report(), **cluster()})
 
 
 if __name__ == "__main__":

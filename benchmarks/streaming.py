@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from discreet import Privacy, StreamingLearner, warm_up
@@ -20,7 +19,7 @@ from discreet.domains import LpBall
 from discreet.learners.forced import forced
 from discreet.losses import SquaredLoss
 from discreet.papers.rivals.sco_tables import CASES, best_of_grids, case_name
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.simulate.problems.regression import Coefficients, Regression
 from discreet.tasks import repeat
 from report import write
@@ -36,9 +35,10 @@ OTHER_SEEDS = range(100, 106)
 REPETITIONS = 5
 
 
-def errors_of_cases(console: Console) -> dict[str, dict[str, Any]]:
+@shown()
+def errors_of_cases() -> dict[str, dict[str, Any]]:
     """Return SubOpt of every method in every case."""
-    found = best_of_grids(COLUMNS, SEEDS, bar=bars_on(console))
+    found = best_of_grids(COLUMNS, SEEDS)
     table: dict[str, dict[str, Any]] = {}
     for case in CASES:
         row: dict[str, Any] = {}
@@ -70,15 +70,23 @@ def long_error(seed: int) -> float:
     return error_in(Regression.varied("correlated", 10**5, 20, 2.0, seed=seed), 1e-6)
 
 
-def sparse_errors(console: Console) -> dict[str, float]:
+@shown()
+def mean_long_error() -> float:
+    """Return the mean of `long_error` over seeds."""
+    return mean(repeat(long_error, [(seed,) for seed in OTHER_SEEDS], label="long"))
+
+
+@shown()
+def sparse_errors() -> dict[str, float]:
     """Return mean errors over seeds, by mode."""
     tasks = [(mode, seed) for mode in SPARSE for seed in SPARSE_SEEDS]
-    errors = repeat(sparse_error, tasks, label="sparse", bar=bars_on(console))
+    errors = repeat(sparse_error, tasks, label="sparse")
     means = np.reshape(errors, (len(SPARSE), len(SPARSE_SEEDS))).mean(axis=1).tolist()
     return dict(zip(SPARSE, means, strict=True))
 
 
-def other_errors(console: Console) -> dict[str, dict[str, dict[str, float]]]:
+@shown()
+def other_errors() -> dict[str, dict[str, dict[str, float]]]:
     """Return mean errors over seeds, by kind of world, geometry and mode."""
     tasks = [
         (kind, p, mode, seed)
@@ -87,7 +95,7 @@ def other_errors(console: Console) -> dict[str, dict[str, dict[str, float]]]:
         for mode in OTHERS
         for seed in OTHER_SEEDS
     ]
-    errors = repeat(other_error, tasks, label="other worlds", bar=bars_on(console))
+    errors = repeat(other_error, tasks, label="other worlds")
     shape = (len(KINDS), len(GEOMETRIES), len(OTHERS), len(OTHER_SEEDS))
     means = np.reshape(errors, shape).mean(axis=3).tolist()
     return {
@@ -167,21 +175,16 @@ def river_seconds(features: Floats, targets: Floats) -> float:
 def main() -> None:
     """Measure and print."""
     warm_up()
-    console = Console(stderr=True)
     microseconds = speeds()
     whitened = speeds(50, 500_000, mode="whitened", horizon=500_000)
     report = {
-        "subopt": errors_of_cases(console),
+        "subopt": errors_of_cases(),
         "speedup_over_river": microseconds["river"] / microseconds["discreet"],
         "cost_over_numpy_minibatch": microseconds["discreet"] / microseconds["numpy"],
         "whitened_cost_over_numpy_minibatch_d50": whitened["discreet"] / whitened["numpy"],
-        "sparse_p1_d1000_T1e5": sparse_errors(console),
-        "other_worlds": other_errors(console),
-        "correlated_p2_T1e5": mean(
-            repeat(
-                long_error, [(seed,) for seed in OTHER_SEEDS], label="long", bar=bars_on(console)
-            )
-        ),
+        "sparse_p1_d1000_T1e5": sparse_errors(),
+        "other_worlds": other_errors(),
+        "correlated_p2_T1e5": mean_long_error(),
         "microseconds_a_sample": microseconds,
     }
     write(report)

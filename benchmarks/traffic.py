@@ -9,10 +9,8 @@ from collections.abc import Callable
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from rich.console import Console
-
 from discreet import Privacy
-from discreet.progress import bars_on
+from discreet.progress import bar, hidden, shown
 from discreet.simulate.problems.contextual import Contextual
 from discreet.simulate.problems.display import Display
 from discreet.simulate.problems.problem import Problem
@@ -73,7 +71,7 @@ def main() -> None:
     """Measure all cells; the report has one entry per job, ε and number of people."""
     cells = [(job, epsilon, people) for job in JOBS for epsilon in EPSILONS for people in PEOPLE]
     shares: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
-    with bars_on(Console(stderr=True))("cells", len(cells)) as report:
+    with shown(), bar("cells", len(cells)) as report, hidden():
         for job, epsilon, people in cells:
             by_epsilon = shares.setdefault(job, {}).setdefault(f"{epsilon:g}", {})
             by_epsilon[str(people)] = share(job, people, epsilon)

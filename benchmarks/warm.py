@@ -16,11 +16,10 @@ from statistics import mean, pstdev
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from discreet import Privacy, SetMaximizer, warm_up
 from discreet.arrays import Integers
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.simulate.problems.display import World, run_display
 from discreet.tasks import repeat
 from measures.logs import Log
@@ -78,7 +77,8 @@ def main() -> None:
     warm_up()
     names = [name for name in CASES if len(sys.argv) < 2 or name in sys.argv[1:]]
     tasks = [(CASES[name], seed) for name in names for seed in SEEDS]
-    found = iter(repeat(kept, tasks, label="logs", bar=bars_on(Console(stderr=True))))
+    with shown():
+        found = iter(repeat(kept, tasks, label="logs"))
     report: dict[str, Any] = {"settings": {"cases": names, "first_seed": SEEDS.start}}
     for name in names:
         shares = list(zip(*islice(found, len(SEEDS)), strict=True))

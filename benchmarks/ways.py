@@ -54,7 +54,7 @@ from rich.console import Console
 from discreet import Privacy, SetSelector, warm_up
 from discreet.learners.homes import HOMES
 from discreet.learners.registry import learner_named
-from discreet.progress import Bar, bars_on
+from discreet.progress import shown
 from discreet.tasks import ResultStore, repeat
 from report import write
 from ways_of_learning import MEASURES, Verdict, compare, verdict
@@ -399,13 +399,10 @@ class Bench:
     first_seed: int
     workers: int
     store: ResultStore | None
-    bar: Bar
 
     def run(self, label: str, tasks: list[tuple[Any, ...]]) -> list[dict[str, float]]:
         """The values of ways, one mapping per task."""
-        return repeat(
-            compare, tasks, label=label, bar=self.bar, workers=self.workers, store=self.store
-        )
+        return repeat(compare, tasks, label=label, workers=self.workers, store=self.store)
 
     def measured(self, grid: Sequence[Cell]) -> dict[str, Verdict | None]:
         """The verdict on each cell, by name."""
@@ -605,10 +602,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warm_up()
     console = Console(stderr=True)
     scale = QUICK if options.quick else Scale()
-    bench = Bench(
-        scale, options.first_seed, options.workers, ResultStore(options.keep), bars_on(console)
-    )
-    found = report(bench, cells(quick=options.quick, only=options.only), options.only)
+    bench = Bench(scale, options.first_seed, options.workers, ResultStore(options.keep))
+    with shown(console):
+        found = report(bench, cells(quick=options.quick, only=options.only), options.only)
     settings = {"first_seed": options.first_seed, "quick": options.quick, "only": options.only}
     write({"settings": settings} | found, "ways-part" if options.quick or options.only else "ways")
     counts = {

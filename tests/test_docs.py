@@ -117,6 +117,18 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     assert not links.links_on(page)
 
 
+def test_a_link_of_a_built_page_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "guide").mkdir()
+    (tmp_path / "guide" / "index.html").write_text('<h1 id="head">A</h1><a href="../gone/">B</a>')
+    (tmp_path / "index.html").write_text(
+        '<a href="guide/#head">1</a><a href="guide/#tail">2</a><a href="https://example.org">3</a>'
+    )
+    assert list(links.broken_on_site(tmp_path)) == [
+        "guide/index.html: ../gone/: no such file",
+        "index.html: guide/#tail: no such anchor",
+    ]
+
+
 def test_a_page_of_the_site_links_no_file_that_the_site_lacks() -> None:
     page = links.DOCS / "guides" / "shop.md"
     fault = links.fault_of(links.Link(page, "../../README.md"))

@@ -15,6 +15,9 @@ from discreet.estimators import PrivateStreamingRegressor
 from discreet.functions import Types
 from discreet.losses import SquaredLoss
 from discreet.progress import Report
+from discreet.simulate.planning.cases import DisplayCase
+from discreet.simulate.planning.search import make_plan
+from discreet.tasks import repeat
 
 BOTH = Privacy(1.0, 1e-6)
 ROWS = np.full((100, 2), 0.5)
@@ -35,7 +38,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
         found.append((label, total, counts))
         yield counts.append
 
-    monkeypatch.setattr(progress, "bars_on", lambda console: bar)
+    monkeypatch.setattr(progress, "_bars_on", lambda console: bar)
     return found
 
 
@@ -102,6 +105,33 @@ def test_a_warm_start_and_warming_up_have_bars(opened: Opened, tmp_path: Path) -
         _warm_start(tmp_path)
         warm_up(Hedge(2, 1000, BOTH))
     assert [(name, total) for name, total, _ in opened] == [("log", None), ("learners", 1)]
+
+
+def _replay_times(people: int, seed: int) -> None:
+    Hedge(2, 1000, BOTH, seed=seed).replay(ROWS[:people])
+
+
+def test_repeated_tasks_are_counted_and_have_no_bars_of_their_own(opened: Opened) -> None:
+    with progress.shown():
+        repeat(_replay_times, [(50, 1), (50, 2)], label="replays", workers=1)
+    assert opened == [("replays", 2, [0, 1, 1])]
+
+
+def test_a_plan_counts_its_seconds_and_has_one_bar(opened: Opened) -> None:
+    case = DisplayCase(300, Privacy(1.0, 1e-6), items=5, slots=2)
+    with progress.shown():
+        make_plan(case, minutes=0.01)
+    ((label, total, counts),) = opened
+    assert label == "simulating"
+    assert total is not None
+    assert sum(counts) == pytest.approx(total, rel=0.1)
+
+
+def test_the_bars_of_a_decorated_function_end_with_it(opened: Opened, tmp_path: Path) -> None:
+    progress.shown()(_replay)(tmp_path)
+    assert [label for label, _, _ in opened] == ["rounds"]
+    _replay(tmp_path)
+    assert len(opened) == 1
 
 
 def test_no_bar_opens_unless_it_is_asked_for(opened: Opened, tmp_path: Path) -> None:

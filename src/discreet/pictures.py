@@ -135,16 +135,6 @@ def _letters(axes: "Axes", size: float) -> int:
     return round(width * LETTERS_PER_INCH / size)
 
 
-def percent(share: float, decimals: int = 1) -> str:
-    """Return a share as text.
-
-    >>> percent(0.1234), percent(-0.5, 0), percent(-1e-9, 0)
-    ('12.3 %', '−50 %', '0 %')
-    """
-    rounded = round(100 * share, decimals) + 0.0  # −0 becomes 0
-    return f"{rounded:.{decimals}f} %".replace("-", "−")
-
-
 def count_people(axes: "Axes") -> None:
     """Label the horizontal axis with whole numbers such as 20,000."""
     axes.xaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
@@ -152,7 +142,7 @@ def count_people(axes: "Axes") -> None:
 
 def count_percent(axes: "Axes") -> None:
     """Label the vertical axis of shares with percentages such as 80 %."""
-    axes.yaxis.set_major_formatter(lambda share, _: percent(share, 0))
+    axes.yaxis.set_major_formatter(lambda share, _: f"{round(100 * share)} %".replace("-", "−"))
 
 
 def follow_people(axes: "Axes", first: float, last: float, who: str) -> None:

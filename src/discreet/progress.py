@@ -25,12 +25,12 @@ Bar = Callable[[str, int | None], AbstractContextManager[Report]]
 
 
 @contextmanager
-def silent(label: str, total: int | None) -> Iterator[Report]:
+def _silent(label: str, total: int | None) -> Iterator[Report]:
     """Ignore all progress reports."""
     yield lambda count: None
 
 
-def bars_on(console: "Console") -> Bar:
+def _bars_on(console: "Console") -> Bar:
     """Return progress bars on this console, which disappear when they are closed.
 
     A bar that is opened inside another one is shown below it. A file gets no bars, and no blank
@@ -65,7 +65,7 @@ def _tried(show: Callable[..., Shown], *arguments: Any, **named: Any) -> Shown |
         return None
 
 
-_shown: ContextVar[Bar] = ContextVar("bars", default=silent)
+_shown: ContextVar[Bar] = ContextVar("bars", default=_silent)
 """The bars of long calls in this thread."""
 
 
@@ -74,7 +74,7 @@ def shown(console: "Console | None" = None) -> Iterator[None]:
     """Show a progress bar for each long call of this thread, while the context lasts.
 
     Long calls are `replay`, `observe_stream`, `warm_start`, `check` and `warm_up`, and `fit` of
-    selectors and estimators.
+    selectors and estimators. As a decorator, `@shown()` shows those of a function.
 
     Parameters
     ----------
@@ -90,7 +90,18 @@ def shown(console: "Console | None" = None) -> Iterator[None]:
     """
     from rich.console import Console
 
-    token = _shown.set(bars_on(Console(stderr=True) if console is None else console))
+    with _set(_bars_on(Console(stderr=True) if console is None else console)):
+        yield
+
+
+def hidden() -> AbstractContextManager[None]:
+    """Show no progress bars of this thread while the context lasts, as inside a small task."""
+    return _set(_silent)
+
+
+@contextmanager
+def _set(bars: Bar) -> Iterator[None]:
+    token = _shown.set(bars)
     try:
         yield
     finally:

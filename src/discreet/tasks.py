@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from discreet import __version__
-from discreet.progress import Bar, silent
+from discreet.progress import bar, hidden
 
 Result = TypeVar("Result")
 
@@ -61,7 +61,6 @@ def repeat(
     tasks: Sequence[tuple[object, ...]],
     *,
     label: str,
-    bar: Bar = silent,
     workers: int = 2,
     store: ResultStore | None = None,
     executor: Executor | None = None,
@@ -76,8 +75,6 @@ def repeat(
         The arguments of each call.
     label
         The name of the progress bar.
-    bar
-        Opens the progress bar; by default there is none.
     workers
         The number of processes; 1 runs everything in this process.
     store
@@ -100,7 +97,9 @@ def repeat(
     waiting = [place for place in range(len(tasks)) if place not in results]
     with bar(label, len(tasks)) as report:
         report(len(tasks) - len(waiting))
-        for place, result in _computed(experiment, tasks, waiting, workers, executor):
+        left = [tasks[place] for place in waiting]
+        for number, result in as_finished(experiment, left, workers=workers, executor=executor):
+            place = waiting[number]
             results[place] = result
             if store is not None:
                 store.keep(store.key(experiment, tasks[place]), result)
@@ -108,20 +107,25 @@ def repeat(
     return [results[place] for place in range(len(tasks))]
 
 
-def _computed(
+def as_finished(
     experiment: Callable[..., Result],
     tasks: Sequence[tuple[object, ...]],
-    places: list[int],
+    *,
     workers: int,
     executor: Executor | None,
 ) -> Iterator[tuple[int, Result]]:
-    """Yield the places of tasks and their results, in the order in which they finish."""
-    if executor is None and (workers == 1 or len(places) < 2):
-        for place in places:
-            yield place, experiment(*tasks[place])
+    """Yield the places of tasks and their results, in the order in which they finish.
+
+    The parameters are those of `repeat`. Progress bars inside an experiment are hidden.
+    """
+    if executor is None and (workers == 1 or len(tasks) < 2):
+        for place, task in enumerate(tasks):
+            with hidden():
+                result = experiment(*task)
+            yield place, result
         return
     with _pool(executor, workers) as pool:
-        futures = {pool.submit(experiment, *tasks[place]): place for place in places}
+        futures = {pool.submit(experiment, *task): place for place, task in enumerate(tasks)}
         for future in as_completed(futures):
             yield futures[future], future.result()
 

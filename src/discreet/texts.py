@@ -81,3 +81,12 @@ def with_decimals(number: float, decimals: int) -> str:
     text = f"{number:.3g}" if is_extreme else f"{number:,.{min(max(decimals, 0), 6)}f}"
     is_zero = not text.strip("-0.")
     return text.lstrip("-") if is_zero else text.replace("-", "−", 1) if text[0] == "-" else text
+
+
+def percent(share: float, decimals: int = 1) -> str:
+    """Return a share as a percentage with this many decimals.
+
+    >>> percent(0.1234), percent(-0.5, 0), percent(-1e-9, 0)
+    ('12.3 %', '−50 %', '0 %')
+    """
+    return f"{with_decimals(100 * share, decimals)} %"

@@ -24,7 +24,6 @@ from discreet.records.table import LogTable
 
 RULE = DateRule.of("a", "days since 2020-01-01")
 FAR = 2**62
-STAMP = pyarrow.timestamp("us")
 LAST = datetime(9999, 12, 31, 23, 59, 59)
 
 

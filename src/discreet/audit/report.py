@@ -35,9 +35,9 @@ from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
 from discreet.learners.executors import executor_of
 from discreet.learners.homes import HOMES
-from discreet.pictures import percent
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.tasks import ResultStore, repeat
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -196,12 +196,11 @@ def run_audit(
     """
     pictures.require_matplotlib()
     chosen = _chosen(names, everything(epsilon, delta))
-    with nullcontext() if engine is None else executor_of(engine) as executor:
+    with shown(console), nullcontext() if engine is None else executor_of(engine) as executor:
         rows = repeat(
             audit_case,
             [(case.name, epsilon, delta, size.pairs, size.runs, seed) for case in chosen],
             label="modes",
-            bar=bars_on(console),
             workers=workers,
             store=ResultStore(out / "done.jsonl"),
             executor=executor,

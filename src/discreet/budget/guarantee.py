@@ -192,6 +192,11 @@ class Guarantee:
         text = f"epsilon spent: {spent:.3g} of {self.epsilon:.3g}"
         return html.metered(spent / self.epsilon, text)
 
+    @property
+    def folded(self) -> html.Html:
+        """The text as HTML that opens when a reader clicks its heading."""
+        return html.folded(f"Guarantee: {self.asked}", *self.paragraphs)
+
     def __str__(self) -> str:
         return "\n".join(fill(text, width=100) for text in self.paragraphs)
 

@@ -134,7 +134,7 @@ def planned(name: str, kind: str, example: str) -> Callable[[Declared], Declared
             **settings: Any,
         ) -> None:
             from discreet.budget.privacy import Privacy
-            from discreet.progress import bars_on
+            from discreet.progress import shown
             from discreet.simulate.planning import cases
             from discreet.simulate.planning.plan import print_plan
             from discreet.simulate.planning.search import make_plan
@@ -142,7 +142,8 @@ def planned(name: str, kind: str, example: str) -> Callable[[Declared], Declared
             privacy = Privacy(epsilon, delta, contributions=contributions)
             case = getattr(cases, kind)(privacy=privacy, **settings)
             console = Console(quiet=as_json)
-            found = make_plan(case, minutes=minutes, bar=bars_on(console))
+            with shown(console):
+                found = make_plan(case, minutes=minutes)
             print_plan(found, console)
             answer(found.as_plain(), as_json)
 

@@ -39,7 +39,7 @@ def page_of(learner: "Readable") -> str:
     return html.block(
         html.facts(rows),
         *pictures,
-        html.folded(f"Guarantee: {guarantee.asked}", *guarantee.paragraphs),
+        guarantee.folded,
         title=type(learner).__name__,
         warning=guarantee.warning,
     )

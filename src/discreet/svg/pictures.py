@@ -137,9 +137,8 @@ def bars(
     across = Scale(axis, [0.0, *tips], left, right)
     first = top + 12
     bottom = first + ROW * len(names)
-    for tick in across.ticks(5):
-        parts.append(stroke("grid", (tick.place, first), (tick.place, bottom + 5)))
-        parts.append(text(tick.place, bottom + 18, tick.text, "middle"))
+    below, height = _axis_below(axis, across, first, bottom)
+    parts += below
     rows = zip(names, values, halves, numbers, strict=True)
     for row, (name, value, half, number) in enumerate(rows):
         middle = first + ROW * (row + 0.5)
@@ -152,11 +151,20 @@ def bars(
             )
         if is_known(value) and half:
             parts += _whisker(across.at(value - half), across.at(value + half), middle)
-    height = round(bottom + (44 if axis.name else 28))
-    if axis.name:
-        parts.append(text((left + right) / 2, height - 8, axis.name, "middle quiet"))
     told = "; ".join(f"{name} {number}" for name, number in zip(names, numbers, strict=True))
     return picture(title, [note, told], parts, width, height)
+
+
+def _axis_below(axis: Axis, across: Scale, top: float, bottom: float) -> tuple[list[str], int]:
+    """The grid behind bars with its numbers and name below, and the height of the picture."""
+    parts = []
+    for tick in across.ticks(5):
+        parts.append(stroke("grid", (tick.place, top), (tick.place, bottom + 5)))
+        parts.append(text(tick.place, bottom + 18, tick.text, "middle"))
+    height = round(bottom + (44 if axis.name else 28))
+    if axis.name:
+        parts.append(text((across.start + across.end) / 2, height - 8, axis.name, "middle quiet"))
+    return parts, height
 
 
 def _whisker(start: float, end: float, middle: float) -> list[str]:
@@ -199,9 +207,8 @@ def groups(
     across = Scale(axis, [0.0, *numbers], left, right)
     group = THIN * len(shown.series) + GAP
     bottom = first + group * len(names)
-    for tick in across.ticks(5):
-        parts.append(stroke("grid", (tick.place, first), (tick.place, bottom + 5)))
-        parts.append(text(tick.place, bottom + 18, tick.text, "middle"))
+    below, height = _axis_below(axis, across, first, bottom)
+    parts += below
     told = [note]
     for row, name in enumerate(names):
         values = {series: given[row] for series, given in shown.series.items()}
@@ -214,9 +221,6 @@ def groups(
             if is_known(value)
         ]
         told.append(f"{name}: {', '.join(words)}")
-    height = round(bottom + (44 if axis.name else 28))
-    if axis.name:
-        parts.append(text((left + right) / 2, height - 8, axis.name, "middle quiet"))
     return picture(title, told, parts, width, height)
 
 

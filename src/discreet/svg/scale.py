@@ -30,8 +30,8 @@ class Scale:
 
     def __init__(self, axis: Axis, numbers: Sequence[float], start: float, end: float) -> None:
         self._axis = axis
-        self._start = start
-        self._end = end
+        self.start = start
+        self.end = end
         known = [number for number in axis.within or numbers if self.shows(number)]
         if not known:
             raise ConfigError("a picture needs at least one number that can be shown")
@@ -59,7 +59,7 @@ class Scale:
             share = log10(number / self._low) / log10(self._high / self._low)
         else:
             share = (number - self._low) / (self._high - self._low)
-        return self._start + share * (self._end - self._start)
+        return self.start + share * (self.end - self.start)
 
     def ticks(self, most: int) -> list[Tick]:
         """Return the positions of round numbers, about `most` or fewer, with their texts."""

@@ -99,7 +99,7 @@ class Chosen:
         return html.block(
             html.facts(rows),
             self._worths(),
-            html.folded(f"Guarantee: {guarantee.asked}", *guarantee.paragraphs),
+            guarantee.folded,
             title=f"Chosen set of {len(self.items):,}",
             warning=guarantee.warning,
         )

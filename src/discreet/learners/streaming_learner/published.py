@@ -9,14 +9,13 @@ from discreet import html, svg
 from discreet.arrays import Floats
 from discreet.budget.guarantee import SIMULATED
 from discreet.frames import FrameColumn, frame_of
+from discreet.optim.roots import NORMAL_95
 
 if TYPE_CHECKING:
     import polars
 
 MOST_CLASSES = 20
 """The largest number of classes that are shown."""
-NORMAL_95 = 1.96
-"""Half the length of a 95 % interval, in standard errors."""
 
 
 @dataclass(frozen=True, eq=False)

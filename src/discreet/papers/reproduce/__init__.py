@@ -13,7 +13,7 @@ from discreet.papers.reproduce.rates import tell_rates
 from discreet.papers.reproduce.report import Ask, Experiment, print_chapter, write_report
 from discreet.papers.reproduce.sco_tables import tell_sco_tables
 from discreet.papers.reproduce.value import tell_value
-from discreet.progress import bars_on
+from discreet.progress import shown
 from discreet.tasks import ResultStore
 
 __all__ = ["EXPERIMENTS", "reproduce"]
@@ -51,8 +51,9 @@ def reproduce(
     pictures.require_matplotlib()
     warm_up()
     began = time.perf_counter()
-    ask = Ask(quick, seeds, bars_on(console), ResultStore(folder / "done.jsonl"), workers)
-    chapters = [EXPERIMENTS[name](ask) for name in names]
+    ask = Ask(quick, seeds, ResultStore(folder / "done.jsonl"), workers)
+    with shown(console):
+        chapters = [EXPERIMENTS[name](ask) for name in names]
     for chapter in chapters:
         print_chapter(chapter, console)
     written = write_report(chapters, folder, "The papers, run again")

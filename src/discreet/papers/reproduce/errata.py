@@ -7,12 +7,13 @@ from discreet.papers.errata import ERRATA
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.printed.verdict import Verdict
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part
+from discreet.progress import bar
 
 
 def tell_errata(ask: Ask) -> Chapter:
     """Compute all errata and return them as a chapter."""
     errata = []
-    with ask.bar("errata", len(ERRATA)) as report:
+    with bar("errata", len(ERRATA)) as report:
         for show in ERRATA.values():
             errata.append(show())
             report(1)

@@ -20,9 +20,9 @@ from discreet.papers.reproduce.claims import (
     regret,
 )
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
-from discreet.pictures import percent
 from discreet.simulate.exponent import fit_exponent
 from discreet.tasks import repeat
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def _measured(ask: Ask, seeds: int) -> dict[tuple[str, str], Grown]:
         for horizon in horizons
         for seed in range(FIRST_SEED, FIRST_SEED + seeds)
     ]
-    runs = repeat(regret, tasks, label="regret", bar=ask.bar, workers=ask.workers, store=ask.store)
+    runs = repeat(regret, tasks, label="regret", workers=ask.workers, store=ask.store)
     results = iter(runs)
     return {
         (problem, who): _grown(horizons, [next(results) for _ in range(len(horizons) * seeds)])

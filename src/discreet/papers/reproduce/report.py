@@ -6,7 +6,6 @@ A chapter consists of text, tables, pictures and numbers, none of which is forma
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet import pictures
-from discreet.progress import Bar, silent
 from discreet.tasks import ResultStore
+from discreet.texts import escaped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,12 +73,11 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Ask:
-    """How to run an experiment: its size, its progress bar, and the store of finished runs."""
+    """How to run an experiment: its size, and the store of finished runs."""
 
     quick: bool = False
     seeds: int | None = None
     """Number of runs per setting; None: the experiment's own number."""
-    bar: Bar = silent
     store: ResultStore | None = None
     workers: int = 2
 
@@ -174,13 +172,13 @@ def _markdown_row(cells: Sequence[str]) -> str:
 def as_html(chapters: Sequence[Chapter], title: str) -> str:
     """Return the report as one HTML page; pictures are separate files."""
     links = "".join(
-        f'<li><a href="#{chapter.name}">{escape(chapter.title)}</a></li>' for chapter in chapters
+        f'<li><a href="#{chapter.name}">{escaped(chapter.title)}</a></li>' for chapter in chapters
     )
-    body = [f"<h1>{escape(title)}</h1><ul>{links}</ul>"]
+    body = [f"<h1>{escaped(title)}</h1><ul>{links}</ul>"]
     for chapter in chapters:
-        body.append(f'<h2 id="{chapter.name}">{escape(chapter.title)}</h2>')
+        body.append(f'<h2 id="{chapter.name}">{escaped(chapter.title)}</h2>')
         body += map(_html_part, chapter.parts)
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    head = f'<meta charset="utf-8"><title>{escaped(title)}</title><style>{STYLE}</style>'
     return (
         f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n'
         + "\n".join(body)
@@ -190,17 +188,17 @@ def as_html(chapters: Sequence[Chapter], title: str) -> str:
 
 def _html_part(part: Part) -> str:
     if isinstance(part, str):
-        return f"<p>{escape(part)}</p>"
+        return f"<p>{escaped(part)}</p>"
     if isinstance(part, Picture):
-        caption = escape(part.caption)
+        caption = escaped(part.caption)
         image = f'<img src="{part.name}.png" alt="{caption}">'
         return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
-    heading = "".join(f"<th>{escape(cell)}</th>" for cell in part.headings)
+    heading = "".join(f"<th>{escaped(cell)}</th>" for cell in part.headings)
     rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in part.rows)
-    caption = f"<caption>{escape(part.caption)}</caption>"
+    caption = f"<caption>{escaped(part.caption)}</caption>"
     return f'<div class="wide"><table>{caption}<tr>{heading}</tr>{rows}</table></div>'
 
 
 def _html_cell(cell: str) -> str:
     wordy = ' class="words"' if len(cell) > WORDY else ""
-    return f"<td{wordy}>{escape(cell)}</td>"
+    return f"<td{wordy}>{escaped(cell)}</td>"

@@ -59,7 +59,7 @@ RATE_MOMENTS = (64, 128, 256, 512, 1024, 2048, 4096)
 def tell_sco_tables(ask: Ask) -> Chapter:
     """Run all columns for all eight cases, and measure costs, error over time, and rates."""
     seeds = ask.runs(usual=10, quick=2)
-    table = best_of_grids(tuple(COLUMNS), seeds, bar=ask.bar, workers=ask.workers, store=ask.store)
+    table = best_of_grids(tuple(COLUMNS), seeds, workers=ask.workers, store=ask.store)
     followed = _followed(ask, seeds)
     rates = _rates(ask, seeds)
     ratios = {
@@ -267,7 +267,6 @@ def _followed(ask: Ask, seeds: int) -> dict[str, Floats]:
         errors_over_time,
         tasks,
         label="error over time",
-        bar=ask.bar,
         workers=ask.workers,
         store=ask.store,
     )
@@ -329,9 +328,7 @@ def rates_over_time(place: str, noise: str, seed: int) -> list[float]:
 def _rates(ask: Ask, seeds: int) -> dict[str, dict[str, float]]:
     cases = [(place, noise) for place in ("boundary", "interior") for noise in ("none", "sound")]
     tasks = [(*case, seed) for case in cases for seed in range(seeds)]
-    results = repeat(
-        rates_over_time, tasks, label="rates", bar=ask.bar, workers=ask.workers, store=ask.store
-    )
+    results = repeat(rates_over_time, tasks, label="rates", workers=ask.workers, store=ask.store)
     paths = np.array(results).reshape(len(cases), seeds, -1)
     slopes = {}
     for (place, noise), runs in zip(cases, paths, strict=True):

@@ -8,8 +8,8 @@ from discreet import pictures
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
 from discreet.papers.reproduce.shares import PROBLEMS, Compared, Who, share
-from discreet.pictures import percent
 from discreet.tasks import repeat
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,7 +76,7 @@ def _measured(ask: Ask, seeds: int) -> Shares:
     tasks = [
         (*setting, seed) for setting in settings for seed in range(FIRST_SEED, FIRST_SEED + seeds)
     ]
-    runs = repeat(share, tasks, label="value", bar=ask.bar, workers=ask.workers, store=ask.store)
+    runs = repeat(share, tasks, label="value", workers=ask.workers, store=ask.store)
     means = np.reshape(runs, (len(settings), seeds)).mean(axis=1)
     shares: Shares = dict(zip(settings, means.tolist(), strict=True))
     for name, who, people, epsilon in settings:

@@ -22,7 +22,6 @@ from discreet.papers.printed import streaming_frank_wolfe
 from discreet.papers.printed.lp_geometry import Constants
 from discreet.papers.printed.promise import compared
 from discreet.papers.rivals.streaming import RIVALS
-from discreet.progress import Bar, silent
 from discreet.simulate.problems.regression import Coefficients, Regression
 from discreet.tasks import ResultStore, repeat
 
@@ -156,7 +155,6 @@ def best_of_grids(
     columns: tuple[str, ...],
     seeds: int,
     *,
-    bar: Bar = silent,
     workers: int = 2,
     store: ResultStore | None = None,
 ) -> dict[str, dict[str, Error]]:
@@ -168,9 +166,7 @@ def best_of_grids(
         for tried in grids(case[0])[column]
     ]
     tasks = [(case, *tried, seed) for case, _, tried in plan for seed in range(seeds)]
-    errors = repeat(
-        suboptimality, tasks, label="regressions", bar=bar, workers=workers, store=store
-    )
+    errors = repeat(suboptimality, tasks, label="regressions", workers=workers, store=store)
     table: dict[str, dict[str, Error]] = {case_name(*case): {} for case in CASES}
     for (case, column, _), row in zip(plan, np.reshape(errors, (len(plan), seeds)), strict=True):
         error = Error(float(row.mean()), float(row.std()))

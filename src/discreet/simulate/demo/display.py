@@ -16,11 +16,11 @@ from discreet import pictures, warm_up
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
 from discreet.learners.set_maximizer import SetMaximizer
-from discreet.pictures import percent
-from discreet.progress import Bar, bars_on
+from discreet.progress import bar, shown
 from discreet.simulate.demo.page import show, stated, table_of
 from discreet.simulate.problems.display import Display, Run, run_display
 from discreet.tasks import repeat
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,8 @@ def tell_display(
     learners = {name: problem.learner(seed=seed) for name, problem in problems.items()}
     warm_up(*learners.values())
     began = time.perf_counter()
-    result = _simulate(problems[PLAIN], privacy, learners, seed or 0, bars_on(console))
+    with shown(console):
+        result = _simulate(problems[PLAIN], privacy, learners, seed or 0)
     numbers = _numbers(result) | {
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
@@ -116,7 +117,7 @@ def tell_display(
 
 
 def _simulate(
-    problem: Display, privacy: Privacy, learners: dict[str, SetMaximizer], seed: int, bar: Bar
+    problem: Display, privacy: Privacy, learners: dict[str, SetMaximizer], seed: int
 ) -> DisplayResult:
     """Run all learners on the visitors of a problem, and measure shares against ε."""
     visitors = problem.rounds
@@ -126,7 +127,7 @@ def _simulate(
             name: run_display(learner, world, report=report) for name, learner in learners.items()
         }
     hindsight = world.worth(world.best_slate(SLOTS))
-    curves = _curves(min(visitors, MOST_VISITORS), privacy.delta, bar)
+    curves = _curves(min(visitors, MOST_VISITORS), privacy.delta)
     return DisplayResult(visitors, privacy, world.random_worth(SLOTS), hindsight, runs, curves)
 
 
@@ -151,7 +152,7 @@ def _problem(name: str, visitors: int, privacy: Privacy) -> Display:
     return Display(visitors, privacy, ITEMS, SLOTS, SEEN[name].feedback, "iid")
 
 
-def _curves(visitors: int, delta: float, bar: Bar) -> dict[str, Floats]:
+def _curves(visitors: int, delta: float) -> dict[str, Floats]:
     """Return the shares of each curve, by ε (rows) and world (columns)."""
     tasks = [
         (name, visitors, epsilon, delta, seed)
@@ -159,7 +160,7 @@ def _curves(visitors: int, delta: float, bar: Bar) -> dict[str, Floats]:
         for epsilon in EPSILONS
         for seed in WORLDS
     ]
-    shares = repeat(share_at, tasks, label="share against epsilon", bar=bar)
+    shares = repeat(share_at, tasks, label="share against epsilon")
     return dict(zip(CURVES, np.reshape(shares, (-1, len(EPSILONS), len(WORLDS))), strict=True))
 
 

@@ -20,9 +20,9 @@ from discreet.budget.privacy import Privacy
 from discreet.learners.streaming_learner import StreamingLearner
 from discreet.losses import SquaredLoss
 from discreet.optim.domains import LpBall
-from discreet.pictures import percent
-from discreet.progress import Bar, bars_on
+from discreet.progress import bar, hidden, shown
 from discreet.simulate.demo.page import show, stated, table_of
+from discreet.texts import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +95,8 @@ def tell_regression(
     learner = _learner(sellers, privacy, seed)
     warm_up(learner)
     began = time.perf_counter()
-    result = _simulate(learner, sellers, privacy, seed or 0, bars_on(console))
+    with shown(console):
+        result = _simulate(learner, sellers, privacy, seed or 0)
     numbers = _numbers(result) | {
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
@@ -117,11 +118,11 @@ def _learner(sellers: int, privacy: Privacy, seed: int | None) -> StreamingLearn
 
 
 def _simulate(
-    learner: StreamingLearner, sellers: int, privacy: Privacy, seed: int, bar: Bar
+    learner: StreamingLearner, sellers: int, privacy: Privacy, seed: int
 ) -> RegressionResult:
     """Let the learner observe all sellers, and compare it with least squares."""
     sold = flats(sellers, np.random.default_rng([seed, 7]))
-    path = _observe(learner, sold, bar)
+    path = _observe(learner, sold)
     plain = _least_squares(sold, path.clocks)
     new = flats(JUDGES, np.random.default_rng([seed, 8]))
     return RegressionResult(
@@ -145,12 +146,12 @@ class _Path(NamedTuple):
     coefficients: Floats
 
 
-def _observe(learner: StreamingLearner, sold: Flats, bar: Bar) -> _Path:
+def _observe(learner: StreamingLearner, sold: Flats) -> _Path:
     """Let the learner observe sellers up to each release, and record what it releases."""
     sellers = len(sold.prices)
     clocks = []
     coefficients = []
-    with bar("sellers", sellers) as report:
+    with bar("sellers", sellers) as report, hidden():
         while learner.clock < sellers:
             part = slice(learner.clock, learner.clock + learner.rounds_until_release)
             learner.observe_stream(sold.rows[part], sold.prices[part])

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from discreet import html, svg
-from discreet.pictures import percent
+from discreet.texts import percent
 
 TITLE = "The value that this budget keeps"
 GOAL = 0.9

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 from discreet import require
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
-from discreet.progress import Bar, Report, silent
+from discreet.progress import Report, bar
 from discreet.simulate.planning.plan import GOAL, Plan, Share
 from discreet.simulate.problems.problem import Problem
-from discreet.tasks import repeat
+from discreet.tasks import as_finished
 
 MINUTES = 1.0
 """Default limit of the simulations, in minutes."""
@@ -114,7 +114,7 @@ def share_of(case: Case, seed: int) -> float:
     return -inf
 
 
-def make_plan(case: Case, *, minutes: float = MINUTES, bar: Bar = silent) -> Plan:
+def make_plan(case: Case, *, minutes: float = MINUTES) -> Plan:
     """Return the facts of a plan, the expected share, and what 90 % of the value would take.
 
     Parameters
@@ -123,14 +123,12 @@ def make_plan(case: Case, *, minutes: float = MINUTES, bar: Bar = silent) -> Pla
         The planned problem: its size, its number of people and its privacy.
     minutes
         Limit of the simulations.
-    bar
-        How progress is shown.
     """
     facts = case.facts()
     minutes = require.number("minutes", minutes, 0.01, 1e5)
     afforded = affordable(case, minutes)
     simulated = replace(case, rounds=afforded.people)
-    answers = _simulate(simulated, afforded, bar)
+    answers = _simulate(simulated, afforded)
     enough_epsilon = answers.epsilons.least
     enough_people = answers.people.least
     return Plan(
@@ -153,14 +151,13 @@ def make_plan(case: Case, *, minutes: float = MINUTES, bar: Bar = silent) -> Pla
     )
 
 
-def _simulate(case: Case, afforded: Afforded, bar: Bar) -> Answers:
+def _simulate(case: Case, afforded: Afforded) -> Answers:
     """Simulate a case, and search for the least epsilon and the fewest people that suffice."""
     effort = afforded.effort
-    progress = bar("simulating", ceil(afforded.seconds))
     with (
         processes_for(afforded.seconds) as pool,
         ThreadPoolExecutor(2) as searches,
-        progress as report,
+        bar("simulating", ceil(afforded.seconds)) as report,
     ):
         expected = _mean_share(case, effort.worlds, pool, report)
         share_at = partial(_mean_share, worlds=effort.searched, pool=pool, report=report)
@@ -279,21 +276,13 @@ def _with_epsilon(case: Case, steps: int) -> Case:
 def _mean_share(case: Case, worlds: int, pool: Executor | None, report: Report) -> Share:
     """Return the mean share of the value over worlds."""
     tasks = [(case, FIRST_WORLD + number) for number in range(worlds)]
-    bar = _part_of(report, case.seconds)
-    shares = repeat(share_of, tasks, label="", bar=bar, workers=1, executor=pool)
+    shares = []
+    for _, share in as_finished(share_of, tasks, workers=1, executor=pool):
+        shares.append(share)
+        report(case.seconds)
     known = worlds > 1 and -inf not in shares
     standard_error = stdev(shares) / sqrt(worlds) if known else None
     return Share(case.privacy.epsilon, case.rounds, fmean(shares), standard_error)
-
-
-def _part_of(report: Report, seconds: float) -> Bar:
-    """Return a bar that moves another one, by a number of seconds per task."""
-
-    @contextmanager
-    def bar(label: str, total: int | None) -> Iterator[Report]:
-        yield lambda count: report(count * seconds)
-
-    return bar
 
 
 def _least(
