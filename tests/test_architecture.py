@@ -14,7 +14,7 @@ pytestmark = pytest.mark.docs
 SOURCE = Path(discreet.__file__).parent
 REPOSITORY = SOURCE.parent.parent
 PAGE = (REPOSITORY / "docs" / "develop" / "architecture.md").read_text()
-TABLES = PAGE[PAGE.index("## Every word") :]
+TABLES = PAGE[PAGE.index("## The file behind") :]
 
 
 def test_every_path_of_the_map_exists() -> None:

@@ -1,13 +1,14 @@
 """If these fail, a picture hides its point, its names overlap, or some readers cannot read it."""
 
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from discreet import ConfigError, pictures
+from discreet import pictures
 from discreet.arrays import Floats
-from discreet.svg import Axis, Groups, groups
+from discreet.svg.parts import COLOURS, LOOK
 
 pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
 
@@ -51,6 +52,13 @@ def cielab(light: Floats) -> Floats:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
+def contrast(one: str, other: str) -> float:
+    """Return the ratio of the luminances of two colours."""
+    weights = np.array([0.2126, 0.7152, 0.0722])
+    darker, lighter = sorted(float(weights @ linear(colour)) + 0.05 for colour in (one, other))
+    return lighter / darker
+
+
 @pytest.mark.parametrize("vision", VISION)
 def test_lines_differ_for_colour_blind_readers(vision: str) -> None:
     seen = {
@@ -64,8 +72,14 @@ def test_lines_differ_for_colour_blind_readers(vision: str) -> None:
 @pytest.mark.parametrize("name", LINES)
 def test_lines_stand_out_from_the_page(name: str) -> None:
     """The contrast is at least 3, as WCAG 2.2 demands of graphics."""
-    luminance = float(np.array([0.2126, 0.7152, 0.0722]) @ linear(LINES[name]))
-    assert 1.05 / (luminance + 0.05) > 3
+    assert contrast(LINES[name], "#ffffff") > 3
+
+
+@pytest.mark.parametrize("name", COLOURS)
+def test_lines_on_a_web_page_stand_out_by_day_and_by_night(name: str) -> None:
+    """Therefore they have other colours than figures, which are on white paper only."""
+    for page in ("#ffffff", "#14181d"):
+        assert contrast(LOOK[name].removeprefix("color:"), page) > 3
 
 
 def test_names_of_lines_that_end_close_together_do_not_overlap() -> None:
@@ -103,16 +117,16 @@ def test_a_long_point_is_wrapped_within_its_panel_and_keeps_units() -> None:
     assert note.x1 < figure.bbox.width / 2
 
 
-def test_a_group_of_bars_leaves_out_what_is_not_known() -> None:
-    shown = Groups(["one", "two"], {"ours": [0.5, 1.2], "theirs": [float("nan"), -0.3]})
-    picture = groups(shown, title="Shares", axis=Axis(percent=True, within=(0.0, 1.0)))
-    bars = picture.count('class="bar"')
-    assert bars == 3 + 2  # and two samples in the legend
-    assert "one: ours 50 %; two: ours 120 %, theirs −30 %" in picture
-    assert "nan" not in picture
+def test_a_figure_is_saved_without_a_display_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    import matplotlib
 
-
-def test_a_group_has_at_most_four_bars() -> None:
-    series = {f"series {number}": [0.5] for number in range(5)}
-    with pytest.raises(ConfigError, match="a group has 1 to 4 bars, got 5"):
-        groups(Groups(["one"], series), title="Shares")
+    backend = matplotlib.rcParams._get("backend")
+    figure, (left, right) = pictures.panels(2, (6, 3))
+    left.plot([0, 20_000], [0.0, 1.0], label="a line")
+    pictures.mark_level(left, 0.5, "half")
+    pictures.count_people(left)
+    pictures.add_legend(left, loc="lower right")
+    pictures.open_frame(right)
+    pictures.save(figure, tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert matplotlib.rcParams._get("backend") == backend

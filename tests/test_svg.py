@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import ConfigError
-from discreet.svg import Axis, Band, Bars, Level, Line, bars, curves, meter
+from discreet.svg import Axis, Band, Bars, Groups, Level, Line, bars, curves, groups, meter
 from discreet.texts import escaped, number_text, shortened, with_decimals
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -218,3 +218,17 @@ def test_numbers_have_the_digits_that_their_errors_allow() -> None:
     ]
     assert with_decimals(-0.04, 1) == "0.0"
     assert shortened("x" * 40) == "x" * 31 + "…"
+
+
+def test_a_group_of_bars_leaves_out_what_is_not_known() -> None:
+    shown = Groups(["one", "two"], {"ours": [0.5, 1.2], "theirs": [nan, -0.3]})
+    picture = groups(shown, title="Shares", axis=Axis(percent=True, within=(0.0, 1.0)))
+    assert picture.count('class="bar"') == 3 + 2  # and two samples in the legend
+    assert "one: ours 50 %; two: ours 120 %, theirs −30 %" in picture
+    assert "nan" not in picture
+
+
+def test_a_group_has_at_most_four_bars() -> None:
+    series = {f"series {number}": [0.5] for number in range(5)}
+    with pytest.raises(ConfigError, match="a group has 1 to 4 bars, got 5"):
+        groups(Groups(["one"], series), title="Shares")

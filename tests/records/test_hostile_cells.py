@@ -146,6 +146,12 @@ ARROW_CONTAINERS: dict[str, Any] = {
     "pandas of Arrow": lambda column: pyarrow.table({"a": column}).to_pandas(
         types_mapper=pandas.ArrowDtype
     ),
+    "pandas of Arrow lists": lambda column: pyarrow.table(
+        {"a": pyarrow.ListArray.from_arrays(pyarrow.array([0, 1, 2, 3], pyarrow.int32()), column)}
+    ).to_pandas(types_mapper=pandas.ArrowDtype),
+    "pandas of Arrow dictionaries": lambda column: pyarrow.table(
+        {"a": pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 2]), column)}
+    ).to_pandas(types_mapper=pandas.ArrowDtype),
     "pandas texts": lambda column: pandas.DataFrame(
         {"a": pandas.array(column, dtype=pandas.StringDtype("pyarrow"))}
     ),
@@ -159,7 +165,7 @@ def test_an_arrow_text_that_is_no_utf_8_is_its_own_blank(kind: Any, container: s
     fine = read_all(make(arrow_texts(kind, b"rope")))
     changed = read_all(make(arrow_texts(kind, b"\xff\xfe\xfd\xfc")))
     assert without(1, changed) == without(1, fine)
-    assert fine[0][1] in ("rope", '["rope"]')
+    assert fine[0][1] in ("rope", '["rope"]', "['rope']")
     assert changed[0][1] in ("", "[null]")
 
 

@@ -209,7 +209,9 @@ def test_a_reward_is_not_weighted_by_the_propensities_of_places(
 ) -> None:
     """It would be estimated as 0: no row has the propensity of its slate."""
     places = as_positions(slates).with_columns(reward=polars.col("click"))
-    with pytest.raises(ConfigError, match="p has a propensity per place, and a reward needs that"):
+    with pytest.raises(
+        ConfigError, match="p has a propensity per position, and a reward needs that"
+    ):
         evaluated(tmp_path, places, POSITIONS, answer="reward")
     assert evaluated(tmp_path, places, POSITIONS, answer="click")["answer"] == "click"
 

@@ -93,10 +93,10 @@ class Privacy:
     ----------
     epsilon
         Replacing one person changes the probability of any published result by a factor of at most
-        e^epsilon. 1 is a usual choice; smaller is stricter.
+        e^epsilon. 1 is a usual choice; a smaller number is a stronger guarantee.
     delta
-        The probability with which that may fail. 0 asks for the pure guarantee, which costs more
-        value; otherwise choose far less than one over the number of people.
+        The probability with which the guarantee may fail. 0 asks for the pure guarantee, which
+        costs more value; otherwise choose far less than one over the number of people.
     contributions
         The largest number of rounds in which one person may take part. The guarantee covers all of
         them together.

@@ -1,8 +1,8 @@
 """Cells of logs of slates: items in order, propensities, and importance weights.
 
 A slate is a list of items, a text with items separated by spaces, or a JSON list. Propensities have
-the same forms, with one number per place or one number for the whole slate. Any other cell counts
-as nothing: an empty slate, or a weight of 0.
+the same forms, with one number per position or one number for the whole slate. Any other cell
+counts as nothing: an empty slate, or a weight of 0.
 """
 
 import json

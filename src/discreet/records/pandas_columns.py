@@ -31,8 +31,19 @@ def from_pandas(name: str, column: Any) -> polars.Series:
         return _stamps(name, column.array.asi8, column.array.unit)
     if hasattr(kind, "pyarrow_dtype") and kind.kind in "MO" and _is_date(kind):
         return polars.Series(name, column.array.__arrow_array__())
-    cells = column.astype(object).to_list()
-    return polars.Series(name, [_cell(cell) for cell in cells], dtype=polars.Object)
+    if hasattr(kind, "pyarrow_dtype") and kind.kind == "O":
+        cells = [_of_arrow(cell) for cell in column.array.__arrow_array__()]
+    else:
+        cells = [_cell(cell) for cell in column.astype(object).to_list()]
+    return polars.Series(name, cells, dtype=polars.Object)
+
+
+def _of_arrow(cell: Any) -> object:
+    """Return a cell of Arrow, such as a list of texts; None if one of them is no UTF-8."""
+    try:
+        return cell.as_py()
+    except Exception:  # its text may quote the cell
+        return None
 
 
 def _stamps(name: str, numbers: np.ndarray, unit: str) -> polars.Series:

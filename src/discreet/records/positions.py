@@ -9,7 +9,7 @@
 Rows belong to one request while the cells of the column `request` stay equal: an id, or a time
 stamp where no two requests share one. Places are in the order of `position`, which counts from any
 number. The click is the first clicked item by position, and the reward is the sum over the rows.
-Propensities are one number per place. All other columns have the value of the first row.
+Propensities are one number per position. All other columns have the value of the first row.
 
 A request is one person. The number and the order of rows and the ids are public, the word of the
 operator's logger; all other cells are that person's. The row of a request depends on its own rows

@@ -272,7 +272,10 @@ class ArrowSource(Source):
         if len(set(names)) != len(names):
             raise _same_name()
         views = (nanoarrow.Type.STRING_VIEW, nanoarrow.Type.BINARY_VIEW)
-        viewed = next((field.name for field in schema.fields if field.type in views), None)
+        kinds = of_container(lambda: [field.type for field in schema.fields], self.name)
+        viewed = next(
+            (name for name, kind in zip(names, kinds, strict=True) if kind in views), None
+        )
         if viewed is not None:  # such streams end the process
             raise ConfigError(f"column {viewed} is an Arrow view: cast it to string or binary")
         empty = of_container(lambda: polars.DataFrame(nanoarrow.Array([], schema)), self.name)

@@ -227,7 +227,7 @@ def evaluate_log(
     ------
     ConfigError
         If columns are missing, `clip` is too small for uniform slates, or a reward has the
-        propensities of places only.
+        propensities of positions only.
 
     Guarantee   docs/guarantees/evaluation.md, Theorems 1 and 2
     """
@@ -237,7 +237,7 @@ def evaluate_log(
     answer = _answer_of(slates, propensity, answer)
     if answer == "reward" and column and reading.has_propensity_per_place and len(policy.slate) > 1:
         raise ConfigError(
-            f"column {column} has a propensity per place, and a reward needs that of the slate: "
+            f"column {column} has a propensity per position, and a reward needs that of the slate: "
             "evaluate clicks, or a log with one row per slate"
         )
     bound = _clip_of(policy, answer, propensity, clip)

@@ -51,7 +51,7 @@ class LogSettings:
 
     @property
     def has_propensity_per_place(self) -> bool:
-        """Whether a column of propensities has one number per place, none for whole slates."""
+        """Whether a column of propensities has one number per position, none for whole slates."""
         return isinstance(self.layout, Positions)
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from discreet import ConfigError, Privacy, pictures
+from discreet import ConfigError, Privacy
 from discreet.papers.reproduce import reproduce
 from discreet.simulate.demo import display, regression
 from discreet.simulate.demo.display import tell_display
@@ -47,21 +47,6 @@ def test_a_demo_is_refused_before_anything_is_simulated(
 def test_tables_are_refused_before_anything_is_simulated(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="pictures need matplotlib"):
         reproduce(["sco-tables"], tmp_path / "tables", console=Console(quiet=True))
-
-
-def test_a_figure_is_saved_without_a_display_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    import matplotlib
-
-    backend = matplotlib.rcParams._get("backend")
-    figure, (left, right) = pictures.panels(2, (6, 3))
-    left.plot([0, 20_000], [0.0, 1.0], label="a line")
-    pictures.mark_level(left, 0.5, "half")
-    pictures.count_people(left)
-    pictures.add_legend(left, loc="lower right")
-    pictures.open_frame(right)
-    pictures.save(figure, tmp_path / "picture.png")
-    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
-    assert matplotlib.rcParams._get("backend") == backend
 
 
 def drawn_display(shares: dict[str, float]) -> "Figure":

@@ -286,8 +286,8 @@ class SetMaximizer(Learner[Decision, Slates]):
             `reward`.
         propensity
             "uniform": slates were drawn uniformly from all items. Otherwise one entry per row, the
-            probability that the shown items stood at their places: one number for all places, or
-            one per place; for a table, the name of the column.
+            probability that the shown items stood at their positions: one number for all positions,
+            or one per position; for a table, the name of the column.
         least_propensity
             Smaller propensities count as this number, so the weight of a row is at most its
             inverse; noise grows with that inverse. It is public: choose it without a look at the

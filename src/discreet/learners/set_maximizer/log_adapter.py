@@ -59,8 +59,8 @@ class SetMaximizerLog(TypedDict, total=False):
         those named like the items, or all columns of the log.
     propensity
         For slates that another policy showed: the column with the probability of the shown items
-        at their places, or "uniform" for slates drawn uniformly from all items. The whole log then
-        enters one warm start.
+        at their positions, or "uniform" for slates drawn uniformly from all items. The whole log
+        then enters one warm start.
     least_propensity
         With a column of propensities: smaller ones count as this number. It is public: choose it
         without a look at the log.

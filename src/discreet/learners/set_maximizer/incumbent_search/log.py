@@ -78,8 +78,8 @@ class LoggedRow(NamedTuple):
 class Logged:
     """The rows of a log (a slate and its answer each), and the propensities of the shown items.
 
-    `chances` has one entry per row: one propensity for all places, or one per place. It is None if
-    slates were uniform.
+    `chances` has one entry per row: one propensity for all positions, or one per position. It is
+    None if slates were uniform.
     """
 
     rows: Sequence[Any] = field(repr=False)
@@ -108,7 +108,7 @@ class Logged:
         if not isinstance(propensity, list | tuple | np.ndarray) or len(propensity) != len(rows):
             raise ConfigError(
                 f'propensity must be "{UNIFORM}" or have one entry for each of {len(rows)} rows: '
-                "a number, or one per place"
+                "a number, or one per position"
             )
         if least is None:
             raise ConfigError(
