@@ -151,17 +151,20 @@ def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
 
 
-def test_python_without_a_prompt_is_quoted_from_an_example() -> None:
-    """Such a block is shown, but does not run; the scripts of `examples/` run in the tests."""
+def test_python_without_prompts_is_quoted_from_an_example() -> None:
+    """Such a block is shown, but does not run; the scripts of `examples/` run in the tests.
+
+    Blocks with prompts are `pycon`: the copy button leaves prompts and results out.
+    """
     scripts = [
         {line.partition("  #")[0] for line in path.read_text().splitlines()}
         for path in EXAMPLES.glob("*.py")
     ]
     for page in PAGES:
         for block in blocks_of(page, "python"):
-            lines = [line for line in block.splitlines() if line]
-            if not lines[0].startswith(">>> "):
-                assert any(set(lines) <= script for script in scripts), titled(page)
+            lines = {line for line in block.splitlines() if line}
+            assert any(lines <= script for script in scripts), titled(page)
+        assert all(block.startswith(">>> ") for block in blocks_of(page, "pycon")), titled(page)
 
 
 COMMANDS = [
