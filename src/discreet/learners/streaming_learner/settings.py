@@ -317,7 +317,7 @@ class StreamingLearnerSettings(Settings):
         least = f" of at least {CLASSES_MEASURED}" if self.classifies else ""
         return (
             f"measuring sizes takes {self._sizes} of {self.rounds} samples: "
-            f"it pays up to a tenth{least}"
+            f"it is worth at most a tenth{least}"
         )
 
     @property
