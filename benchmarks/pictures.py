@@ -27,8 +27,8 @@ PROBLEMS = {
     "sparse regression": "sparse linear model",
     "arms": "an arm per person",
     "sites": "ten sites, chosen once",
-    "points": "changing sets (Algorithm 4)",
-    "sets": "changing sets (DPMFW)",
+    "points": "sets online, as points",
+    "sets": "sets online, under quotas",
 }
 """Names of the problems of published.json, in the order of the picture."""
 DATA = {
