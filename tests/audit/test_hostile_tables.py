@@ -20,6 +20,7 @@ def case() -> Case:
     return next(case for case in cases() if case.name == "streaming, columns")
 
 
+@pytest.mark.night
 def test_a_reader_that_blanks_a_column_for_one_odd_cell_is_caught(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:

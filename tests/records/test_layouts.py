@@ -216,7 +216,7 @@ def hostile_for(written: Callable[..., Path]) -> list[Any]:
 
 
 @pytest.mark.parametrize("written", FORMATS)
-@pytest.mark.parametrize("victim", ["a", "d"])
+@pytest.mark.parametrize("victim", ["a", pytest.param("d", marks=pytest.mark.night)])
 def test_one_requests_cells_change_no_other_row_of_positions(
     victim: str,
     written: Callable[[Path, list[Row]], Path],
@@ -381,7 +381,7 @@ def test_the_first_click_that_qualifies_counts(
 
 
 @pytest.mark.parametrize("written", FORMATS)
-@pytest.mark.parametrize("victim", "ac")
+@pytest.mark.parametrize("victim", [pytest.param("a", marks=pytest.mark.night), "c"])
 def test_one_requests_cells_change_no_other_row_of_events(
     victim: str,
     written: Callable[[Path, list[Row]], Path],
