@@ -60,7 +60,7 @@ def promise(
     'as printed, not private at the claimed ε = 1 by our accounting: DP with ε = 2 (simulated: ...)'
     >>> promise("Printed", 1.0, 0.0, lambda: 2.0)
     Traceback (most recent call last):
-    discreet.errors.ConfigError: noise must be one of sound, printed, got 'Printed'
+    discreet.errors.ConfigError: noise must be one of sound, printed, got 'Printed', ...
     """
     require.one_of("noise", noise, accepted)
     at_delta = f", δ = {delta:.3g}" if delta else ""
