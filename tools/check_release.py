@@ -263,7 +263,9 @@ class User:
     def run_first_example(self) -> None:
         """Refuse a README whose first example does not run without extras."""
         readme = (CHECKOUT / "README.md").read_text()
-        examples = re.findall(r"^```python\n(>>> .*?)^```", readme, re.DOTALL | re.MULTILINE)
+        examples = re.findall(r"^```pycon\n(>>> .*?)^```", readme, re.DOTALL | re.MULTILINE)
+        if not examples:
+            raise Refused("README.md has no example")
         page = self.folder / "first_example.txt"
         page.write_text(examples[0])
         self.run("python", "-W", "error", "-c", DOCTEST, str(page))
