@@ -4,6 +4,7 @@ import copy
 import errno
 import os
 import pickle
+import signal
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from discreet import ConfigError, FileJournal, MemoryJournal, Privacy, RunningSu
 from discreet.arrays import Floats
 from discreet.engine import state_file
 from discreet.engine.journal import as_journal
+from discreet.engine.rounds import Rounds
 from discreet.engine.snapshot import Snapshot
 from discreet.learners.hedge import Hedge
 
@@ -338,6 +340,38 @@ def test_a_forked_learner_is_refused() -> None:
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     sums.add([1.0])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_in_the_middle_of_another_threads_call_does_not_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sums = counted()
+    inside, leave = Event(), Event()
+    honest = Rounds.open
+
+    def slow(self: Rounds, *arguments: Any) -> Any:
+        inside.set()
+        leave.wait(60)
+        return honest(self, *arguments)
+
+    monkeypatch.setattr(Rounds, "open", slow)
+    thread = Thread(target=sums.open)
+    thread.start()
+    assert inside.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # a child that waits for the lock would wait for ever
+        try:
+            sums.open()
+        except StateError:
+            os._exit(7)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    leave.set()
+    thread.join()
+    assert status == 7
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

@@ -179,12 +179,15 @@ class Engine:
         return logs.Whose(self.kind, self.committed.identity)
 
     def check(self) -> None:
-        """Raise `StateError` if a release failed, or if this process is a fork."""
+        """Raise `StateError` if a release failed."""
         if self._failed:
             raise StateError(
                 "a release failed after its noise was drawn: this learner cannot go on; start a "
                 "new one"
             )
+
+    def check_process(self) -> None:
+        """Raise `StateError` if this process is a fork."""
         if this_process() != self._process:  # for every call: not by way of a property
             raise StateError(
                 "this learner was forked: two copies would spend one budget twice; make one in "

@@ -45,10 +45,14 @@ def guarded_even_after_a_failure(method: Callable[[Owner], None]) -> Callable[[O
 def _locked(
     method: Callable[Concatenate[Owner, Arguments], Result], check: Callable[[Engine], None]
 ) -> Callable[Concatenate[Owner, Arguments], Result]:
-    """Return the method with a lock, and a check of the engine before each call."""
+    """Return the method with a lock, and a check of the engine before each call.
+
+    The process is checked before the lock: in a fork, a call of another thread holds it for ever.
+    """
 
     @wraps(method)
     def call(self: Owner, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        self._engine.check_process()
         inside = self._inside
         thread = get_ident()
         if thread in inside:

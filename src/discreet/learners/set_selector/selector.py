@@ -223,6 +223,7 @@ class SetSelector:
         if self._begun is None:
             return None
         problem, engine = self._begun
+        engine.check_process()
         engine.check()  # refuses to draw again after a draw that failed
         has_choice = engine.is_drawn or engine.committed.index
         return self._released(problem, engine) if has_choice else None
