@@ -3,12 +3,14 @@
 import copy
 import pickle
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 
-from discreet import ConfigError, Privacy, StateError, StreamingLearner
+from discreet import ConfigError, HorizonReached, Privacy, StateError, StreamingLearner
 from discreet.budget.conversion import rho_of
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Spending
@@ -23,6 +25,7 @@ from discreet.estimators import (
 )
 from discreet.learners.forced import forced
 from discreet.losses import SquaredLoss
+from discreet.records.columns import Columns
 
 PUBLIC_CLASSES = "classes are a public parameter; any other label counts as nothing"
 LOOSE = 20.0
@@ -251,6 +254,44 @@ def test_parameters_that_change_during_a_stream_are_refused() -> None:
     with pytest.raises(ConfigError, match="changed"):
         model.set_params(epsilon=0.01).partial_fit(features, targets)
     assert "every other fit" in model.guarantee_
+
+
+def test_a_table_that_fails_half_way_is_counted_and_published() -> None:
+    """A release was made, so the people have paid: the next fit must say so."""
+    features, targets = people_with_targets(300)
+    columns = Columns(["a"], "b", bounds={"a": (-1, 1), "b": (-1, 1)})
+    frame = polars.DataFrame({"a": features[:, 0], "b": targets})
+
+    def failing() -> Iterator[Any]:
+        yield frame[:200]
+        raise KeyboardInterrupt
+
+    model = PrivateStreamingRegressor(columns=columns, horizon=300, block=100, seed=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(failing())  # type: ignore[arg-type]
+    assert "this fit" in model.guarantee_
+    assert model.coef_.shape == (1,)
+    model.partial_fit(frame[200:])
+    assert "2 fits" not in model.guarantee_  # the stream goes on: it is one fit
+    with pytest.warns(UserWarning, match="2 fits"):
+        model.fit(frame)
+
+
+def test_a_table_that_is_too_long_is_counted_once_it_was_read() -> None:
+    features, targets = people_with_targets(300)
+    columns = Columns(["a"], "b", bounds={"a": (-1, 1), "b": (-1, 1)})
+    frame = polars.DataFrame({"a": features[:, 0], "b": targets})
+    known = PrivateStreamingRegressor(columns=columns, horizon=200, block=50, seed=1)
+    with pytest.raises(HorizonReached, match="nothing was learned"):
+        known.partial_fit(frame)  # its length is known: refused before the first release
+    known.partial_fit(frame[:100])
+    assert "fits on the same people" not in known.guarantee_
+    unknown = PrivateStreamingRegressor(columns=columns, horizon=200, block=50, seed=1)
+    with pytest.raises(HorizonReached):
+        unknown.partial_fit(iter([frame[:150], frame[150:]]))  # type: ignore[arg-type]
+    assert unknown.coef_.shape == (1,)
+    with pytest.warns(UserWarning, match="2 fits"):
+        unknown.fit(frame)
 
 
 @pytest.mark.parametrize(

@@ -227,16 +227,28 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
             source, count = (source, 0) if partial else counted(source, columns.read)
             samples = (source,)
         learner = self._stream_learner(features) if partial else self._new_learner(features, count)
-        self._pass_on(learner, *samples)
         self.n_features_in_ = len(columns.features)
         self.feature_names_in_ = np.array(columns.features, dtype=object)
+        self._pass_on(learner, *samples)
 
     def _pass_on(self, learner: StreamingLearner, *samples: object) -> None:
-        """Pass samples on to the learner, and publish what it released."""
+        """Pass samples on to the learner, and publish what it released.
+
+        The fit is counted first, because the call may end early: after a release, a table that
+        fails or is too long has spent as much as one that does not.
+        """
         is_new = not learner.clock
-        learner.observe_stream(*samples)
+        fits = self._shared_fits()
         if is_new:
-            self._cost_of_fits = self._shared_fits().add(learner.guarantee)
+            self._cost_of_fits = fits.add(learner.guarantee)
+        try:
+            learner.observe_stream(*samples)
+        except BaseException:
+            if is_new and not learner.clock:  # refused before anybody was read
+                fits.remove_last()
+            elif learner.releases:
+                self._publish(learner)
+            raise
         self._publish(learner)
 
     def _new_learner(self, features: int, samples: int) -> StreamingLearner:
