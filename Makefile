@@ -26,9 +26,11 @@ notebooks: .venv/ready .venv/notebooks
 	$(BIN)/jupytext --quiet --from py:percent --to ipynb --set-kernel python3 examples/notebooks/*.py
 	$(BIN)/jupyter-execute --inplace examples/notebooks/*.ipynb
 
+# All tests, in an order that a seed decides; `make night ORDER=7` repeats one.
+ORDER ?= $(shell date +%s)
 night: .venv/ready lint
 	$(BIN)/python -c "import discreet; discreet.warm_up()"
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --order $(ORDER)
 	$(BIN)/discreet audit --size night --out .night/audit
 
 # Lines that tests run, kernels aside; `make coverage TESTS=tests/budget` looks at one folder.

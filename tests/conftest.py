@@ -1,5 +1,6 @@
-"""Fixtures that many tests share."""
+"""Fixtures that many tests share, and the order of tests."""
 
+import random
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,27 @@ import discreet
 # The same examples in every run, and no deadline: a slow machine is not a bug.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--order SEED`, which runs the tests in a random order."""
+    parser.addoption("--order", type=int, metavar="SEED", help="run tests in this random order")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the tests if `--order` is given: no test may rest on what another one leaves."""
+    seed = config.getoption("--order")
+    if seed is not None:
+        random.Random(seed).shuffle(items)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print the seed of the order, so that a failure can be repeated."""
+    seed = config.getoption("--order")
+    if seed is not None:
+        terminalreporter.write_line(f"tests ran in a random order: --order {seed}")
 
 
 @pytest.fixture(scope="session", autouse=True)
