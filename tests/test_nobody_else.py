@@ -2,15 +2,20 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from numpy.typing import NDArray
 
 from discreet import (
     ConfigError,
     ContextualBandit,
+    Hedge,
     Privacy,
     RunningSum,
     SetMaximizer,
@@ -23,10 +28,13 @@ from discreet.audit.cases.learners import cases
 from discreet.audit.transcript import measured_costs
 from discreet.domains import LpBall, UniformMatroid
 from discreet.engine.journal import MemoryJournal
+from discreet.engine.labels import Labels
+from discreet.engine.people import NOBODY, names_of
 from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch, Block
 from discreet.engine.snapshot import Snapshot
 from discreet.errors import DiscreetError, OutOfBounds
+from discreet.estimators.checked import as_classes
 from discreet.feedback import as_rows
 from discreet.functions import (
     ClickModel,
@@ -41,6 +49,7 @@ from discreet.functions.chains import FamilyChain
 from discreet.functions.sets import SetFunctions
 from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.learners.forced import forced
+from discreet.learners.labels import masks_of_people
 from discreet.learners.set_selector import sampled
 from discreet.learners.streaming_learner.mode import GradientMode
 from discreet.losses import SquaredLoss
@@ -48,6 +57,141 @@ from discreet.records.contexts import as_contexts
 from discreet.release.aggregators import Gram, HeldRows
 from discreet.release.aggregators.gain_path import GainPath
 from discreet.release.door import Door
+
+# --- 0. the container decides nothing either ------------------------------------------------------
+
+LABELS = [2**60 + 1, 2**60 + 2, 2**60 + 3]
+"""Labels that a float does not tell apart."""
+
+
+def click_sums(container: Callable[[list[Any]], Any], odd: Any) -> dict[str, list[int]]:
+    """Return what is aggregated of visitors who all click, but for one whose answer is odd."""
+    learner = SetMaximizer(
+        LABELS, 1, 3000, Privacy(1.0, 1e-6), feedback="clicks", stream="iid", seed=1
+    )
+    tickets = learner.open_many(learner.rounds_until_release)
+    clicks: list[Any] = tickets.decisions[:, 0].tolist()
+    clicks[5] = odd
+    assert learner.close_many(tickets, container(clicks)).all()
+    sums = {name: values.tolist() for name, values in learner.snapshot().block.items()}
+    assert np.sum(list(sums.values())) > 0
+    return sums
+
+
+SERIES: dict[str, Callable[[list[Any]], Any]] = {
+    "polars": lambda entries: polars.Series(entries, dtype=polars.Int64),
+    "polars, objects": lambda entries: polars.Series(entries, dtype=polars.Object),
+    "pandas, nullable": lambda entries: pandas.Series(entries, dtype="Int64"),
+    "pandas, Arrow": lambda entries: pandas.Series(entries, dtype="int64[pyarrow]"),
+    "pandas, objects": lambda entries: pandas.Series(entries, dtype=object),
+    "Arrow": lambda entries: pyarrow.array(entries, pyarrow.int64()),
+    "Arrow, in pieces": lambda entries: pyarrow.chunked_array(
+        [entries[:3], entries[3:]], pyarrow.int64()
+    ),
+}
+"""Series of whole numbers, in which None is a null."""
+
+
+@pytest.mark.parametrize("container", SERIES.values(), ids=list(SERIES))
+def test_one_null_in_a_series_deletes_nobody_elses_click(
+    container: Callable[[list[int | None]], Any],
+) -> None:
+    assert click_sums(container, None) == click_sums(list, None)
+
+
+@pytest.mark.parametrize("container", SERIES.values(), ids=list(SERIES))
+def test_one_null_in_a_series_of_names_changes_nobody_elses_name(
+    container: Callable[[list[int | None]], Any],
+) -> None:
+    names = names_of(container([2**60 + 1, None, 2**60 + 2, 7]), 4, keyed=True)
+    assert names == [b"%d" % (2**60 + 1), NOBODY, b"%d" % (2**60 + 2), b"7"]
+
+
+@pytest.mark.parametrize("container", SERIES.values(), ids=list(SERIES))
+def test_one_null_in_a_series_of_classes_changes_nobody_elses_class(
+    container: Callable[[list[int | None]], Any],
+) -> None:
+    read = as_classes(container([2**60 + 1, None, 2**60 + 2]), np.array([2**60 + 1, 2**60 + 2]))
+    assert np.array_equal(np.asarray(read), [0.0, np.nan, 1.0], equal_nan=True)
+
+
+@pytest.mark.parametrize("odd", ["x", b"x", "2024-01-01"])
+def test_an_array_of_texts_and_long_numbers_keeps_all_digits(odd: Any) -> None:
+    mixed = np.array([2**60 + 1, odd, 2**60 + 2])
+    names = names_of(mixed, 3, keyed=True) or []
+    assert (names[0], names[2]) == (b"%d" % (2**60 + 1), b"%d" % (2**60 + 2))
+    read = as_classes(mixed, np.array([2**60 + 1, 2**60 + 2]))
+    assert np.array_equal(np.asarray(read), [0.0, np.nan, 1.0], equal_nan=True)
+    assert click_sums(np.array, odd) == click_sums(list, None)
+
+
+@pytest.mark.parametrize("odd", [1j, b"x", "x", float("nan"), None])
+def test_one_odd_entry_of_an_array_changes_no_small_number(odd: Any) -> None:
+    blocks = []
+    for answers in (np.array([2, odd, 2, 2]), [2, None, 2, 2]):
+        learner = SetMaximizer(3, 3, 400, Privacy(1.0, 1e-6), feedback="clicks", seed=1)
+        assert learner.close_many(learner.open_many(4), answers).all()
+        blocks.append({name: sums.tolist() for name, sums in learner.snapshot().block.items()})
+    assert blocks[0] == blocks[1]
+    names = names_of(np.array([7, odd, 8]), 3, keyed=True) or []
+    assert (names[0], names[2]) == (b"7", b"8")
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_an_array_that_cannot_hold_the_labels_is_refused_by_its_type(kind: type) -> None:
+    """Whether it is refused follows from its dtype, never from one of its entries."""
+    learner = SetMaximizer(LABELS, 1, 400, Privacy(1.0, 1e-6), feedback="clicks", seed=1)
+    tickets = learner.open_many(3)
+    for entries in ([np.nan] * 3, [1.0, 2.0, 3.0], [2.0**60] * 3):
+        with pytest.raises(OutOfBounds, match="pass a list"):
+            learner.close_many(tickets, np.array(entries, dtype=kind))
+    assert learner.close_many(tickets, [LABELS[0], None, 1.5]).all()
+
+
+def test_one_ragged_row_of_an_array_of_objects_refuses_nobody() -> None:
+    hedge = Hedge(2, 400, Privacy(1.0), seed=1)
+    ragged = np.empty(3, dtype=object)
+    ragged[:] = [[0.1, 0.2], [0.3], np.array([0.5, 0.6])]
+    assert hedge.close_many(hedge.open_many(3), ragged).all()
+    plain = Hedge(2, 400, Privacy(1.0), seed=1)
+    plain.close_many(plain.open_many(3), [[0.1, 0.2], None, [0.5, 0.6]])
+    here, there = hedge.snapshot().block, plain.snapshot().block
+    assert all(np.array_equal(here[name], there[name]) for name in there)
+
+
+def test_one_visitor_who_answers_twice_does_not_delete_the_others() -> None:
+    """A worker that drops a refused batch would drop everybody's answers for one visitor's."""
+    released = []
+    for twice in (False, True):
+        learner = RunningSum(1, 500, Privacy(1.0, 1e-6), bound=1.0, block=500, seed=1)
+        tickets = learner.open_many(500)
+        if twice:
+            learner.close(tickets[7], [1.0])
+        with suppress(DiscreetError):
+            learner.close_many(tickets, [[1.0]] * 500)
+        learner.release_if_due()
+        released.append(np.array(learner.decision["total"]))  # equal seeds give equal noise
+    assert np.array_equal(released[0], released[1])
+
+
+def test_one_person_of_an_odd_type_refuses_no_unnamed_ones() -> None:
+    for odd in ([], {}, object(), 1.5, b"\xff"):
+        sums = RunningSum(1, 500, Privacy(1.0, 1e-6), bound=1.0, block=500, seed=1)
+        tickets = sums.open_many(3, persons=[None, odd, None])
+        assert sums.close_many(tickets, [[1.0]] * 3).all()
+
+
+@pytest.mark.parametrize("container", [list, tuple, lambda rows: polars.Series(rows)])
+def test_masks_of_people_come_in_any_container(container: Callable[[Any], Any]) -> None:
+    arms = Labels(("low", "high"), "one")
+    masks = [["low"], None, ["high", "low"], ["none"]]
+    if container is tuple:
+        with pytest.raises(ConfigError, match="one mask"):
+            masks_of_people(container(masks), arms, 2, 4)
+        return
+    read = masks_of_people(container(masks), arms, 2, 4)
+    assert read.tolist() == [[True, False], [False, False], [True, True], [False, False]]
+
 
 # --- 1. one malformed cell affects its own person only --------------------------------------------
 

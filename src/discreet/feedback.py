@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.engine.request import Batch
+from discreet.entries import entries_of
 from discreet.errors import OutOfBounds
 from discreet.functions.costs import CostFunctions
 from discreet.functions.person import reading, result_or
@@ -147,10 +148,12 @@ def from_text_or_complex(matrix: np.ndarray) -> Floats | None:
 
 
 def as_separate_entries(values: object) -> np.ndarray | None:
-    """Return values as an array; the entries of a list stay separate objects.
+    """Return values as an array; the entries of a list or a series stay separate objects.
 
     In an array that NumPy makes of a list, one text would turn all entries into texts.
     """
+    with reading():
+        values = result_or(lambda: entries_of(values), None)
     if isinstance(values, list | tuple):
         entries = np.empty(len(values), dtype=object)
         for place, entry in enumerate(values):

@@ -51,8 +51,7 @@ def test_an_error_after_people_were_counted_does_not_reopen_their_rounds(
     with pytest.raises(StateError):
         sums.close_many(tickets, [[1.0]] * 5)
     monkeypatch.undo()
-    with pytest.raises(StateError, match="is not open"):
-        sums.close_many(tickets, [[1.0]] * 5)
+    assert not sums.close_many(tickets, [[1.0]] * 5).any()
     assert (sums.clock, counted_people(sums)) == (15, 15)
 
 
@@ -73,8 +72,7 @@ def test_an_interrupt_while_rounds_are_opened_costs_them_and_opens_none_twice(
     tickets = sums.open_many(10)
     assert tickets.rounds.tolist() == list(range(11, 21))
     sums.close_many(tickets, [[1.0]] * 10)
-    with pytest.raises(StateError, match="is not open"):
-        sums.close_many(tickets, [[1.0]] * 10)
+    assert not sums.close_many(tickets, [[1.0]] * 10).any()
     assert counted_people(sums) == 10
 
 

@@ -99,19 +99,12 @@ def test_a_ticket_from_before_a_load_is_refused(tmp_path: Path) -> None:
 def test_one_round_counts_once_however_it_is_closed() -> None:
     sums = counting()
     tickets = sums.open_many(4)
-    with pytest.raises(StateError, match="twice"):
-        sums.close_many(tickets[[0, 1, 0]], ONE * 3)
-    assert people(sums) == 0
-    assert sums.close_many(tickets[:2], ONE * 2).all()
-    for attempt in (
-        lambda: sums.close_many(tickets[:2], ONE * 2),
-        lambda: sums.close_many(tickets[[1, 2]], ONE * 2),  # one of them is closed: none counts
-        lambda: sums.close(tickets[0], [1.0]),
-    ):
-        with pytest.raises(StateError, match="is not open"):
-            attempt()
+    assert sums.close_many(tickets[[0, 1, 0]], ONE * 3).tolist() == [True, True, False]
     assert people(sums) == 2
-    assert sums.close(tickets[2], [1.0]) is True
+    assert not sums.close_many(tickets[:2], ONE * 2).any()
+    assert sums.close(tickets[0], [1.0]) is False
+    assert sums.close_many(tickets[[1, 2]], ONE * 2).tolist() == [False, True]
+    assert people(sums) == 3
     assert sums.close_many(tickets[3:], ONE).all()
     assert people(sums) == 4
 
@@ -424,8 +417,7 @@ def test_rounds_opened_together_can_be_closed_in_any_order_and_in_any_parts(
         expected += sum(value[0] for value in values)
         assert people(sums) == pytest.approx(expected, abs=1e-3)
     for ticket in waiting[:position]:
-        with pytest.raises(StateError, match="is not open"):
-            sums.close(ticket, [1.0])
+        assert sums.close(ticket, [1.0]) is False
     left = {ticket.round for ticket in waiting[position:]}
     still_open = sums.snapshot().rounds.open
     assert {round for part_open in still_open for round in part_open.rounds.tolist()} == left
@@ -536,8 +528,7 @@ def test_an_interrupt_after_counting_does_not_let_a_person_count_twice(
         with pytest.raises(KeyboardInterrupt):
             attempt()
     monkeypatch.undo()
-    for again in (lambda: sums.close(ticket, [1.0]), lambda: sums.close_many(tickets, ONE * 2)):
-        with pytest.raises(StateError, match="is not open"):
-            again()
+    assert sums.close(ticket, [1.0]) is False
+    assert not sums.close_many(tickets, ONE * 2).any()
     assert people(sums) == 4
     assert sums.clock == 4

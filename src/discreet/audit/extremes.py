@@ -179,6 +179,10 @@ class Extremes:
         """Return False: the replaced person answers in all their rounds."""
         return False
 
+    def insists(self, round: int, *, replaced: bool) -> bool:
+        """Return False: each person answers once."""
+        return False
+
     def answer(self, round: int, decision: object, *, replaced: bool) -> object:
         """Return the feedback of a round's person, which does not depend on the decision."""
         assert self._far_pair is not None

@@ -89,6 +89,8 @@ class Life:
         self._logs: list[str] = []
         """Log records since the last look."""
         self._waiting: list[Waiting] = []
+        self._insisting: list[Waiting] = []
+        """Answers, each of one person, that were handed in and come again beside others."""
         chosen = np.random.default_rng([pair.seeds.public, 3])
         # Calls open several rounds: one person must not decide whether others in the call count.
         self._sizes = chosen.integers(1, self.case.at_once + 1, size=self.case.horizon)
@@ -216,10 +218,22 @@ class Life:
         """Hand in answers; return the flags of those people who answer in both streams."""
         if not waiting.rounds:
             return []
-        # Tuples and tables too: one person must not decide how the container is read.
+        # Tuples, series and tables too: one person must not decide how the container is read.
         containers = self.case.containers
         container = containers[self.pair.seeds.public % len(containers)]
-        flags = self.learner.close_many(waiting.tickets, container(waiting.feedback))
+        tickets = waiting.tickets
+        again = [other for other in self._insisting if other.tickets.index == tickets.index]
+        if again:
+            tickets = _together([*(other.tickets for other in again), tickets])
+        feedback = [answer for other in (*again, waiting) for answer in other.feedback]
+        flags = self.learner.close_many(tickets, container(feedback))[len(again) :]
+        self._insisting += [
+            Waiting(waiting.until, waiting.tickets[place : place + 1], [round], [answer])
+            for place, (round, answer) in enumerate(
+                zip(waiting.rounds, waiting.feedback, strict=True)
+            )
+            if self.pair.insists(round, replaced=self.replaced)
+        ]
         # People know whether they answered; the flags of others must not depend on it.
         return [
             bool(flag)
@@ -254,3 +268,9 @@ class Life:
         if step is not None and len(self.steps) == snapshot.index:
             self.steps.append(TakenStep(snapshot.begin, step))
         self._note("a release", snapshot.public)
+
+
+def _together(parts: list[Tickets]) -> Tickets:
+    """Return the tickets of several calls of one block as one, as far as closing reads them."""
+    rounds = np.concatenate([part.rounds for part in parts])
+    return replace(parts[-1], rounds=rounds, numbers=np.zeros((len(rounds), 1), dtype=np.int64))

@@ -35,16 +35,22 @@ class Replacement:
     malformed: tuple[object, ...] = ()
     """A malformed value that comes instead, if there is one."""
     never_answers: bool = False
+    insists: bool = False
+    """Whether the replaced person answers again beside all later answers."""
 
     @classmethod
     def drawn(cls, generator: np.random.Generator) -> "Replacement":
-        """Draw a replacement: one in five is malformed, about one in seven never answers."""
+        """Draw a replacement.
+
+        One in five is malformed, about one in seven never answers, one in three answers often.
+        """
         kind = str(generator.choice(KINDS))
         malformed: tuple[object, ...] = ()
         if generator.random() < 0.2:
             malformed = (STRANGE[int(generator.integers(len(STRANGE)))],)
         never_answers = bool(generator.random() < 0.15)
-        return cls(kind, malformed, never_answers)
+        insists = bool(generator.random() < 0.3)
+        return cls(kind, malformed, never_answers, insists)
 
     def turned(self, feedback: object) -> object:
         """Return the opposite or the complement of this feedback; None where there is none."""
@@ -228,6 +234,10 @@ class Neighbours:
         if round in self.silences[replaced]:
             return True
         return replaced and self.replacement.never_answers and round in self.changed
+
+    def insists(self, round: int, *, replaced: bool) -> bool:
+        """Return whether the person of a round answers again beside all later answers."""
+        return replaced and self.replacement.insists and round in self.changed
 
     def answer(self, round: int, decision: object, *, replaced: bool) -> object:
         """Return the feedback of a round's person to the decision."""

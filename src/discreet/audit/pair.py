@@ -96,5 +96,8 @@ class Pair(Protocol):
     def silent(self, round: int, *, replaced: bool) -> bool:
         """Return whether the replaced person does not answer in a round."""
 
+    def insists(self, round: int, *, replaced: bool) -> bool:
+        """Return whether the person of a round answers again beside all later answers."""
+
     def answer(self, round: int, decision: object, *, replaced: bool) -> object:
         """Return the feedback of a round's person to the decision."""

@@ -15,28 +15,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from types import NoneType
 from unicodedata import normalize
 
 import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.engine.snapshot import PeopleState
+from discreet.entries import WHOLE, entries_of, listed, plain_entry
 from discreet.errors import ConfigError
 
 Name = bytes | None
 """The person of a round: a name, `NOBODY` if the round must not count, None if unnamed."""
 NOBODY = b""
 """Name of a round whose person should have been named, and was not."""
-KINDS = (str, int, float, np.generic, NoneType)
-"""Types of names, and of values that stand for a missing name."""
 MOST_BITS = 2048
 """Whole numbers of at least this many bits are no names."""
-EXACT: dict[type, int] = {np.float16: 2**11, np.float32: 2**24, float: 2**53}
-"""Floats from here on round several whole numbers to one, so they are no names."""
-WHOLE = re.compile(r"[+-]?[0-9]+")
 FLOAT = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE]\+[0-9]+)?")
-"""Whole numbers as texts: as integers, and as floats of a column with missing values."""
+"""Whole numbers as texts, as floats of a column with missing values."""
 
 
 @dataclass(frozen=True)
@@ -133,27 +128,25 @@ def names_of(persons: object, count: int, *, keyed: bool) -> list[Name] | None:
     """Return the names of the people who open `count` rounds; None if they are not named.
 
     A person without a name, or whose name is neither a text nor a whole number, adds nothing. Where
-    rounds need not name their person, the round of a person named None is unnamed and counts. If
-    all names are of other types, that is a mistake of the program, and refused.
+    rounds need not name their person, the round of a person named None is unnamed and counts.
+    Containers are refused for their type only, never for what one of their entries is.
     """
     if persons is None and not keyed:
         return None
     if persons is None:
         raise ConfigError("every round must name its person (keyed): pass persons=, one per round")
-    if hasattr(persons, "to_numpy"):
-        persons = persons.to_numpy()
+    persons = entries_of(persons)
     if isinstance(persons, np.ndarray):
-        # Short floats stay NumPy's, because their type decides what is exact: see `EXACT`.
-        are_floats = persons.ndim and persons.dtype.type in EXACT
-        persons = list(persons) if are_floats else persons.tolist()
+        if persons.dtype.kind in "bmMV":
+            raise ConfigError(
+                f"persons must be texts or whole numbers, and an array of {persons.dtype} has none"
+            )
+        persons = listed(persons) if persons.ndim else None
     if not isinstance(persons, list | tuple) or len(persons) != count:
         raise ConfigError(
             f"persons must be a list of {count} texts or whole numbers, one per round"
         )
-    names = each_name(persons, keyed=keyed)
-    if not any(names) and not all(isinstance(person, KINDS) for person in persons):
-        raise ConfigError("persons must be texts or whole numbers, and none of these is")
-    return names
+    return each_name(persons, keyed=keyed)
 
 
 def each_name(persons: Sequence[object], *, keyed: bool) -> list[Name]:
@@ -168,19 +161,14 @@ def _written(person: object) -> bytes:
     7, 7.0 (from a column with missing values), "7", " 7", "7.0" and "007" are the same person: to
     take two people for one is safe, to take one for two is not.
     """
-    kind = type(person)
-    if isinstance(person, np.generic):
-        person = person.item()
+    person = plain_entry(person)
     if type(person) is str:
         text = normalize("NFC", person.strip())
         if WHOLE.fullmatch(text):
             return _canonical(text).encode()
         if not FLOAT.fullmatch(text) or not float(text).is_integer():
             return text.encode("utf-8", "surrogatepass")
-        person = float(text)
-    if type(person) is float:
-        limit = EXACT.get(kind, EXACT[float])
-        person = int(person) if person.is_integer() and abs(person) < limit else None
+        person = plain_entry(float(text))
     return b"%d" % person if type(person) is int and person.bit_length() < MOST_BITS else NOBODY
 
 

@@ -31,6 +31,7 @@ from discreet.engine.settings import Settings
 from discreet.engine.signals import held
 from discreet.engine.snapshot import Snapshot
 from discreet.engine.view import View
+from discreet.entries import entries_of
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.silence import silence
 
@@ -121,15 +122,14 @@ class Problem(ABC):
 
     def rows(self, feedback: Any) -> Any:
         """Return the feedback of many rounds as a list or array with one entry per round."""
-        if hasattr(feedback, "to_numpy"):  # a series; learners read frames by the names of columns
-            feedback = feedback.to_numpy()
-        if isinstance(feedback, list | tuple) or (
-            isinstance(feedback, np.ndarray) and feedback.ndim
-        ):
-            return feedback
+        entries = feedback
         with held, silence(), suppress(Exception):  # its text may hold a person's data
-            if hasattr(type(feedback), "__len__") and not isinstance(feedback, str | bytes):
-                return list(feedback)
+            entries = entries_of(feedback)
+            is_row = isinstance(entries, list | tuple | np.ndarray | str | bytes)
+            if hasattr(type(entries), "__len__") and not is_row:
+                entries = list(entries)
+        if isinstance(entries, list | tuple) or (isinstance(entries, np.ndarray) and entries.ndim):
+            return entries
         raise OutOfBounds("feedback must be one entry or row per round: a list or an array")
 
     # --- questions --------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ class Rounds:
     # --- answers ----------------------------------------------------------------------------------
 
     def close(self, ticket: Ticket, feedback: object) -> bool:
-        """Close a round with its feedback; return False if its block was over already."""
+        """Close a round with its feedback; return False if it does not wait for any."""
         if isinstance(ticket, Tickets):
             raise StateError("close takes one ticket: use close_many for many")
         if not self._is_current(ticket):
@@ -251,6 +251,8 @@ class Rounds:
         # The round leaves the open ones first: even after an interrupt, no person counts twice.
         waiting = self._waiting
         request = waiting.take(round)
+        if request is None:  # answered before, or never opened
+            return False
         if feedback is None:  # no answer, as if none came
             return True
         self._gather(
@@ -260,7 +262,11 @@ class Rounds:
 
     @held
     def close_many(self, tickets: Tickets, feedback: object) -> Mask:
-        """Close many rounds with one entry or row of feedback each; return which were in time."""
+        """Close many rounds with one entry or row of feedback each; return which counted.
+
+        A round that was answered before, or was never opened, is False, as a late one is: what one
+        person sends twice must not refuse the others.
+        """
         if not isinstance(tickets, Tickets):
             raise StateError("close_many takes the tickets of open_many: use close for one ticket")
         rows = self._engine.problem.rows(feedback)
@@ -274,9 +280,12 @@ class Rounds:
             return np.zeros(count, dtype=np.bool_)
         waiting = self._waiting
         rounds = tickets.rounds
-        request = waiting.take_many(rounds)
+        waited, request = waiting.take_many(rounds)
+        if not waited.all():
+            rounds = rounds[waited]
+            rows = _chosen(rows, waited)
         self._gather(rounds, rows, request, lambda: waiting.put_back_many(rounds))
-        return np.ones(count, dtype=np.bool_)
+        return waited
 
     @held
     def observe_many(self, rows: Any, persons: Sequence[Name] | None = None) -> None:
@@ -353,12 +362,10 @@ class Rounds:
                 "this ticket is from before the state was loaded, and its round may be another "
                 "person's now: open a new round"
             )
-        if isinstance(ticket, Tickets):
-            newest = int(np.max(ticket.rounds, initial=-1))
-        else:
-            newest = ticket.round
+        # Of many, the least: one number that is too large must not refuse the others.
+        oldest = int(np.min(ticket.rounds)) if isinstance(ticket, Tickets) else ticket.round
         horizon = self._engine.horizon
-        if horizon is not None and newest >= horizon:
+        if horizon is not None and oldest >= horizon:
             raise HorizonReached(
                 f"all {horizon} planned rounds are over: nothing more can be learned"
             )

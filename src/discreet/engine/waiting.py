@@ -7,7 +7,7 @@ opened one by one become groups too: a checkpoint writes a few arrays, not one e
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ import numpy as np
 from discreet.arrays import Integers, Mask
 from discreet.engine.request import EMPTY_REQUEST, Request
 from discreet.engine.snapshot import OpenRounds
-from discreet.errors import StateError
 
 FIRST = attrgetter("first")
 MOST_JOINED = 1024
@@ -27,6 +26,13 @@ class _Part(NamedTuple):
     """The request of some rounds, and their places in a larger one."""
 
     places: Integers
+    request: Request
+
+
+class Taken(NamedTuple):
+    """Which of many rounds waited, and the request of those, in their order."""
+
+    waited: Mask
     request: Request
 
 
@@ -99,58 +105,60 @@ class Waiting:
         self._settle()
         self._append(_Group(rounds, request))
 
-    def take(self, round: int) -> Request:
-        """Take a round out, and return its request; raise `StateError` if it does not wait."""
+    def take(self, round: int) -> Request | None:
+        """Take a round out, and return its request; None if it does not wait."""
         request = self._alone.pop(round, None)
         if request is not None:
             return request
         self._sweep()
         group = self._group(round)
         if group is None or not group.is_waiting(round):
-            raise _not_open(round)
+            return None
         place = group.place(round)
         group.waits[place] = False
         group.left -= 1
         self._touched.append(group)
         return group.request.row(place)
 
-    def take_many(self, rounds: Integers) -> Request:
-        """Take rounds out, all or none, and return their request in the order of the rounds."""
+    def take_many(self, rounds: Integers) -> Taken:
+        """Take out those of many rounds that wait, each once, in any order.
+
+        A round that does not wait is left out. It must not refuse the others: one person may answer
+        twice, or invent a round.
+        """
+        self._settle()
         order = None
         ascending = rounds
+        is_first: Mask | np.bool_ = np.True_
         if (rounds[1:] <= rounds[:-1]).any():
-            order = np.argsort(rounds)
+            order = np.argsort(rounds, kind="stable")
             ascending = rounds[order]
-            if (ascending[1:] == ascending[:-1]).any():
-                raise StateError("a round occurs twice among the tickets: pass each once")
-        self._settle()
+            is_first = np.append(True, ascending[1:] != ascending[:-1])
+        waited = np.zeros(len(rounds), dtype=np.bool_)
         located: list[tuple[_Group, Integers]] = []
         parts: list[_Part] = []
-        begin = 0
-        while begin < len(ascending):
-            group = self._group(int(ascending[begin]))
-            end = begin
-            if group is not None:
-                end = int(ascending.searchsorted(group.rounds[-1], side="right"))
-            if group is None or end == begin:
-                raise _not_open(int(ascending[begin]))
+        count = 0
+        for group, begin, end in self._groups_of(ascending):
             in_group = ascending[begin:end]
             places = group.places(in_group)
-            are_open = (group.rounds[places] == in_group) & group.waits[places]
-            if not are_open.all():
-                raise _not_open(int(in_group[~are_open][0]))
-            located.append((group, places))
-            wanted = np.arange(begin, end) if order is None else order[begin:end]
-            parts.append(_Part(wanted, group.request[places]))
-            begin = end
+            waits = (group.rounds[places] == in_group) & group.waits[places]
+            waited[begin:end] = waits = waits & np.broadcast_to(is_first, len(rounds))[begin:end]
+            if not waits.all():
+                places = places[waits]
+            if len(places):
+                located.append((group, places))
+                parts.append(_Part(np.arange(count, count + len(places)), group.request[places]))
+                count += len(places)
         for group, places in located:
             group.waits[places] = False
             group.left -= len(places)
             self._touched.append(group)
-        request = _joined(parts, len(rounds))
-        if order is not None and len(parts) == 1:
-            request = request[np.argsort(order)]
-        return request
+        request = _joined(parts, count)
+        if order is None:
+            return Taken(waited, request)
+        were_waiting = np.empty_like(waited)
+        were_waiting[order] = waited
+        return Taken(were_waiting, request[np.argsort(order[waited])])
 
     def put_back(self, round: int, request: Request) -> None:
         """Undo the last `take`: the round waits again."""
@@ -193,6 +201,19 @@ class Waiting:
         after = bisect_right(self._groups, round, key=FIRST)
         return self._groups[after - 1] if after else None
 
+    def _groups_of(self, ascending: Integers) -> Iterator[tuple[_Group, int, int]]:
+        """Yield the groups that may have some of these rounds, and which part of them."""
+        if not len(ascending):
+            return
+        after = bisect_right(self._groups, int(ascending[0]), key=FIRST)
+        for group in self._groups[max(after - 1, 0) :]:
+            if group.first > ascending[-1]:
+                return
+            begin = int(ascending.searchsorted(group.first))
+            end = int(ascending.searchsorted(group.rounds[-1], side="right"))
+            if begin < end:
+                yield group, begin, end
+
     def _settle(self) -> None:
         """Make a group of the rounds that were opened one by one."""
         self._sweep()
@@ -223,10 +244,6 @@ class Waiting:
             place = bisect_right(self._groups, group.first, key=FIRST) - 1
             rounds, request = group.open
             self._groups[place : place + 1] = [_Group(rounds, request)] if len(rounds) else []
-
-
-def _not_open(round: int) -> StateError:
-    return StateError(f"round {round} is not open: it has its feedback, or was never opened")
 
 
 def _fit(group: _Group, other: _Group) -> bool:

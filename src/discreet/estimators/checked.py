@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from discreet import require
 from discreet.arrays import Floats
+from discreet.entries import listed, plain_entry, whole_in
 from discreet.errors import ConfigError
 from discreet.feedback import as_separate_entries, each_number, row_by_row
 from discreet.functions.person import reading, result_or
@@ -271,13 +272,12 @@ def as_classes(values: ArrayLike | None, classes: np.ndarray) -> ArrayLike | Non
     if labels is None:
         raise ValueError(NO_NUMBERS)
     known = classes.tolist()
-    if labels.dtype.kind == "O":
-        listed = labels.reshape(-1).tolist()
+    kind = labels.dtype.kind
+    if kind not in "biu" and (kind in "Oc" or kind != classes.dtype.kind):
+        entries = listed(labels.reshape(-1))
         with reading():
-            numbers = [result_or(partial(_class_number, label, known), np.nan) for label in listed]
+            numbers = [result_or(partial(_class_number, label, known), np.nan) for label in entries]
         return np.array(numbers, dtype=np.float64).reshape(labels.shape)
-    if labels.dtype.kind in "cUS" and classes.dtype.kind in "biuf":
-        labels = _numbers(labels)  # one label turned an array of numbers into texts
     of_classes = np.full(labels.shape, np.nan)
     with reading():
         for number, label in enumerate(known):
@@ -291,7 +291,14 @@ def _is_for_scikit_learn(values: ArrayLike | None) -> bool:
 
 
 def _class_number(label: object, classes: list[object]) -> float:
-    """Return the position of a label among the classes, NaN if it is none of them."""
+    """Return the position of a label among the classes, NaN if it is none of them.
+
+    One label may have turned the others of an array into floats or texts.
+    """
+    label = plain_entry(label)
+    if isinstance(label, str) and label not in classes:
+        whole = whole_in(label)
+        label = _numbers([label])[0] if whole is None else whole
     return next((float(number) for number, known in enumerate(classes) if label == known), np.nan)
 
 

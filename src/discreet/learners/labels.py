@@ -9,6 +9,7 @@ from discreet import require
 from discreet.arrays import Integers, Mask
 from discreet.engine.labels import Label as Label
 from discreet.engine.labels import Labels
+from discreet.entries import entries_of
 from discreet.errors import ConfigError
 from discreet.records.samples import cells_in, opened
 
@@ -154,7 +155,7 @@ def masks_of_people(available: object, labels: Labels | None, room: int, people:
     >>> masks_of_people(("high",), arms, 2, 3)
     array([False,  True])
     """
-    available = available.to_numpy() if hasattr(available, "to_numpy") else available
+    available = entries_of(available)
     if _is_one_for_all(available):
         mask = _mask_of_person(available, labels, room)
         if mask is not None and mask.any():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Mask, stacked
+from discreet.entries import entries_of
 from discreet.errors import OutOfBounds
 from discreet.feedback import as_separate_entries, each_number
 from discreet.functions.person import reading, result_or
@@ -120,7 +121,7 @@ def one_per_person(rows: Any) -> Any:
 
     A series becomes an array, and anything else that has a length a list.
     """
-    rows = rows.to_numpy() if hasattr(rows, "to_numpy") else rows
+    rows = entries_of(rows)
     if isinstance(rows, list | tuple) or (isinstance(rows, np.ndarray) and rows.ndim):
         return rows
     if hasattr(type(rows), "__len__") and not isinstance(rows, str | bytes):

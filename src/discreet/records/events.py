@@ -33,11 +33,11 @@ import numpy as np
 import polars
 
 from discreet.arrays import Floats, Integers
+from discreet.entries import cells_of
 from discreet.errors import ConfigError
 from discreet.records.json_lines import AnyName
 from discreet.records.log_cells import key_text, names_in
 from discreet.records.positions import CLICK, ITEM, REWARD, SLATE
-from discreet.records.series import cells_of
 from discreet.records.sources import Source
 from discreet.records.table import LogTable
 

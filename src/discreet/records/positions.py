@@ -30,9 +30,9 @@ from typing import NamedTuple
 import polars
 
 from discreet.arrays import Floats
+from discreet.entries import cells_of
 from discreet.records.json_lines import AnyName
 from discreet.records.log_cells import item_text, key_text
-from discreet.records.series import cells_of
 from discreet.records.sources import Source
 from discreet.records.table import LogTable
 

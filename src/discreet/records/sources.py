@@ -25,10 +25,10 @@ from typing import Any, ClassVar
 import polars
 
 from discreet.engine import logs
+from discreet.entries import cells_of
 from discreet.errors import ConfigError
 from discreet.records.kinds import is_pandas
 from discreet.records.pandas_columns import from_pandas
-from discreet.records.series import cells_of
 from discreet.records.table import TEXTS, LogTable, refuse_no_numbers
 
 ROWS = 20_000

@@ -10,12 +10,12 @@ import numpy as np
 import polars
 
 from discreet.arrays import Floats, Mask, stacked
-from discreet.engine.people import KINDS as NAMING
+from discreet.entries import cells_of
 from discreet.errors import ConfigError
 from discreet.feedback import TRUTHS, as_floats
 from discreet.records.dates import DateRule, seconds_of
 from discreet.records.log_cells import item_text
-from discreet.records.series import as_texts, cells_of, seconds_in
+from discreet.records.series import as_texts, seconds_in
 
 TEXTS = (polars.String, polars.Categorical, polars.Enum, polars.Binary)
 """Types of columns whose cells may spell numbers."""
@@ -96,14 +96,11 @@ class LogTable:
     def people(self, name: str) -> list[object]:
         """Return the column that names the person of each row.
 
-        Short floats stay short, because each of them stands for several numbers. A cell of a type
-        that names nobody becomes NaN, which names nobody either, and is never refused: people of
-        one batch must not decide whether others are read.
+        Short floats stay short, because each of them stands for several numbers.
         """
         column = self._frame[name]
         is_short = str(column.dtype) in ("Float16", "Float32")
-        cells = list(column.to_numpy()) if is_short else cells_of(column)
-        return [cell if isinstance(cell, NAMING) else float("nan") for cell in cells]
+        return list(column.to_numpy()) if is_short else cells_of(column)
 
     def _column_of_numbers(self, name: str) -> Floats:
         column = self._frame[name]

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from discreet.arrays import Floats, Mask
+from discreet.audit.hostile_containers import Container, containers_for
 from discreet.learners.base import Learner
 
 
@@ -63,8 +65,8 @@ class Case:
         Returns a person's feedback to a decision, where it depends on the decision.
     keyed
         Whether every round names its person.
-    containers
-        Put the feedback of several people into what `close_many` takes; the audit uses all of them.
+    tables
+        Put the feedback of several people into a table. The audit uses these and `containers`.
 
     Examples
     --------
@@ -90,7 +92,12 @@ class Case:
     log: LogOfCase | None = None
     answer: Callable[[object, object], object] | None = None
     keyed: bool = False
-    containers: tuple[Callable[[list[object]], object], ...] = (list, tuple)
+    tables: tuple[Container, ...] = ()
+
+    @cached_property
+    def containers(self) -> tuple[Container, ...]:
+        """All that puts the feedback of several people into what `close_many` takes."""
+        return (*containers_for(self.people(8)), *self.tables)
 
     def answered(self, person: object, decision: object) -> object:
         """Return the feedback of a person to this decision."""

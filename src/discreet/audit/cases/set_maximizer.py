@@ -27,6 +27,8 @@ from discreet.functions import ConcaveOverModular, FacilityLocation, SetFunction
 
 IID: Arguments = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
 """Settings of whole preferences whose visitors are alike over time."""
+LONG_LABELS = [2**60 + number for number in range(1, 5)]
+"""Labels that a float does not tell apart."""
 SHOP: Arguments = {"items": 6, "slots": 3}
 """Settings of the long cases."""
 CHANGES = (
@@ -102,6 +104,7 @@ def _cases_of_clicks(budgets: Budgets) -> list[Case]:
         _clicks(
             "clicks, iid, two contributions", budgets.twice, stream="iid", explore=0.5, block=2
         ),
+        _clicks("clicks, long labels", budgets.usual, explore=0.5, block=4, items=LONG_LABELS),
     ]
 
 
@@ -230,11 +233,12 @@ def _clicks(name: str, privacy: Privacy, **settings: object) -> Case:
         "privacy": privacy,
     }
     merged: Arguments = usual | settings
-    items: int = merged["items"]
+    labels = merged["items"] if isinstance(merged["items"], list) else range(merged["items"])
+    items = len(labels)
 
     def person(generator: np.random.Generator) -> int | None:
         clicked = int(generator.integers(items + 1))
-        return clicked - 1 if clicked else None
+        return labels[clicked - 1] if clicked else None
 
     return Case(
         name,

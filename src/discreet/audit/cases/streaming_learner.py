@@ -149,5 +149,5 @@ def _columns(name: str, privacy: Privacy, **settings: object) -> Case:
         broken=fine | {"spent": NAN},
         horizon=2 * TABLE,
         at_once=TABLE,
-        containers=(list, tuple, *tables(COLUMNS.read)),
+        tables=tables(COLUMNS.read),
     )

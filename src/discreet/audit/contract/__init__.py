@@ -1,13 +1,14 @@
 """The contract of all learners: one small function per promise.
 
 If a rule fails, its promise is broken for all users of that learner. The rules are in `rounds`
-(rounds and answers), `people` (people and machines) and `durability` (budgets and files).
+(rounds and answers), `refusals` (what one of many brings), `people` (people and machines) and
+`durability` (budgets and files).
 """
 
 from collections.abc import Callable, Iterable
 
 from discreet.audit.cases.case import Case
-from discreet.audit.contract import durability, people, rounds
+from discreet.audit.contract import durability, people, refusals, rounds
 
 __all__ = ["RULES", "Case", "check_learner"]
 
@@ -54,11 +55,12 @@ RULES: dict[str, Callable[[Case], None]] = {
         rounds.two_answers_of_one_visitor_count_once,
         rounds.one_person_counts_once_in_a_block,
         rounds.stale_and_foreign_tickets_are_refused,
-        rounds.tickets_twice_or_too_few_rows_are_refused,
+        rounds.too_few_rows_are_refused,
         rounds.feedback_without_a_question_is_refused,
         rounds.wrong_feedback_is_refused_without_showing_it_and_the_round_stays_open,
         rounds.a_malformed_row_among_many_adds_nothing_and_uses_up_its_round,
         people.nothing_about_a_person_shows_before_their_release,
+        refusals.one_persons_worst_entry_refuses_nobody_else,
         people.one_person_costs_at_most_what_is_charged,
         people.people_aggregated_apart_and_merged_are_the_block,
         people.a_problem_pickles_and_decides_without_any_secret,

@@ -215,8 +215,8 @@ def two_answers_of_one_visitor_count_once(case: Case) -> None:
     tickets = opened(case, learner, 1)
     assert learner.close_many(tickets, case.people(1)).all(), "the feedback did not count"
     earlier = state(learner)
-    raises(StateError, lambda: learner.close_many(tickets, case.people(1)), "is not open")
-    raises(StateError, lambda: learner.close(tickets[0], case.people(1)[0]), "is not open")
+    assert not learner.close_many(tickets, case.people(1)).any(), "it counted twice"
+    assert learner.close(tickets[0], case.people(1)[0]) is False, "it counted twice"
     assert state(learner) == earlier, "the second feedback changed something"
 
 
@@ -269,11 +269,10 @@ def stale_and_foreign_tickets_are_refused(case: Case) -> None:
     assert state(learner) == earlier, "a foreign ticket changed something"
 
 
-def tickets_twice_or_too_few_rows_are_refused(case: Case) -> None:
+def too_few_rows_are_refused(case: Case) -> None:
     learner = case.make()
     tickets = opened(case, learner, min(2, learner.rounds_until_release))
     earlier = state(learner)
-    raises(StateError, lambda: learner.close_many(tickets[[0, 0]], case.people(2)), "twice")
     raises(
         StateError,
         lambda: learner.close_many(tickets, case.people(len(tickets) + 1)),

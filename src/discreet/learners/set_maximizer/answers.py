@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.engine.labels import Label
 from discreet.engine.request import Batch
+from discreet.entries import exact_below, listed, plain_entry, whole_in
 from discreet.errors import OutOfBounds
 from discreet.feedback import as_numbers
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
@@ -118,7 +120,8 @@ def _clicks_of(batch: Batch, slates: Integers, numbers: Numbers, *, has_labels: 
 def _items_of(numbers: Numbers, clicks: Any, slates: Integers) -> Integers:
     """Return the clicked item per person; a negative number for none, and for anything else."""
     if isinstance(clicks, np.ndarray):
-        clicks = clicks.tolist()
+        _refuse_inexact(numbers, clicks.dtype)
+        clicks = listed(clicks)
     # Nearly all clicks are a label or None: one lookup each. Anything else is read below.
     looked_up = [
         NO_CLICK
@@ -132,6 +135,19 @@ def _items_of(numbers: Numbers, clicks: Any, slates: Integers) -> Integers:
     for place in np.flatnonzero(items == NOT_SHOWN):
         items[place] = first_of(numbers, clicks[place], slates[place])
     return items
+
+
+def _refuse_inexact(numbers: Numbers, kind: np.dtype) -> None:
+    """Raise if an array of this dtype cannot hold the whole numbers that name the items.
+
+    Its dtype is public; whether one of its entries is inexact would not be.
+    """
+    exact = exact_below(kind)
+    if exact < inf and any(isinstance(name, int) and abs(name) >= exact for name in numbers):
+        raise OutOfBounds(
+            f"an array of {kind} does not tell the whole numbers of these items apart: pass a "
+            "list, a series, or an array of whole numbers or objects"
+        )
 
 
 def first_of(numbers: Numbers, click: object, slate: Integers) -> int:
@@ -153,15 +169,12 @@ def item_of(numbers: Numbers, click: object) -> int:
     """Return the number of an item by its name; −1 for None, −2 for anything else."""
     if click is None:
         return NO_CLICK
-    if isinstance(click, np.generic):
-        click = click.item()
+    click = plain_entry(click)
     # numbers as texts: one text in a column makes all of them texts
     if type(click) is str and click not in numbers:
+        whole = whole_in(click)
         with suppress(ValueError):
-            click = float(click)
-    # numbers as floats: a column with missing values
-    if type(click) is float and click.is_integer():
-        click = int(click)
+            click = plain_entry(float(click)) if whole is None else whole
     if type(click) is str or type(click) is int:
         return numbers.get(click, NOT_SHOWN)
     return NOT_SHOWN

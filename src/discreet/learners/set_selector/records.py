@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.engine.request import EMPTY_REQUEST, Batch
+from discreet.entries import entries_of
 from discreet.errors import ConfigError
 from discreet.feedback import as_rows
 from discreet.functions.sets import SetFunctions
@@ -90,8 +91,7 @@ class RecordReader:
             return np.concatenate([np.empty((0, self.width)), *self.chunks(records)])
         if self.columns is not None:
             raise ConfigError("columns are for frames and files, rows have no names: leave it out")
-        if hasattr(records, "to_numpy"):
-            records = records.to_numpy()
+        records = entries_of(records)
         if isinstance(records, np.ndarray) and records.ndim == 1 and self.width == 1:
             return records[:, None]
         return records

@@ -18,6 +18,7 @@ from discreet.engine.problem import Problem
 from discreet.engine.request import Batch, Request
 from discreet.engine.signals import held
 from discreet.engine.view import View
+from discreet.entries import entries_of
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.feedback import as_floats, each_number, from_text_or_complex, row_of
 from discreet.functions.person import reading, result_or
@@ -311,7 +312,7 @@ def _joined(units: InUnits) -> Floats:
 
 def _is_numeric(part: object) -> bool:
     """Whether this is one array of numbers, a frame of numbers, or a sparse matrix."""
-    part = part.to_numpy() if hasattr(part, "to_numpy") else part
+    part = entries_of(part)
     return hasattr(part, "tocsr") or (isinstance(part, np.ndarray) and part.dtype.kind in "biuf")
 
 
@@ -327,7 +328,7 @@ def _paired(features: object, targets: object) -> list[tuple[object, object]]:
 
 def _one_per_round(part: Any) -> list[object]:
     """Return a list with one entry per round."""
-    part = part.to_numpy() if hasattr(part, "to_numpy") else part
+    part = entries_of(part)
     # One odd entry makes NumPy convert all of them to texts, or to complex numbers.
     is_converted = isinstance(part, np.ndarray) and part.dtype.kind in "cUS"
     if is_converted:
