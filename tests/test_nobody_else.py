@@ -181,6 +181,24 @@ def test_one_person_of_an_odd_type_refuses_no_unnamed_ones() -> None:
         assert sums.close_many(tickets, [[1.0]] * 3).all()
 
 
+def test_no_dtype_of_names_is_refused_because_one_name_may_decide_it() -> None:
+    """Beside one missing name the same people come as objects, which were never refused."""
+    for names in (
+        np.array([True, False]),
+        np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[ns]"),
+        pandas.Series(pandas.to_datetime(["2024-01-01", "2024-01-02"])),
+        polars.Series([True, False]),
+        polars.Series([True, None]),
+    ):
+        assert names_of(names, 2, keyed=True) == [NOBODY, NOBODY]
+
+
+def test_a_name_of_many_accents_delays_nobody() -> None:
+    """The normal form of such a text takes quadratic time: a minute for 200 kB."""
+    name = "e" + "\u0301\u0323" * 20_000
+    assert names_of(["ann", name, "bob"], 3, keyed=True) == [b"ann", NOBODY, b"bob"]
+
+
 @pytest.mark.parametrize("container", [list, tuple, lambda rows: polars.Series(rows)])
 def test_masks_of_people_come_in_any_container(container: Callable[[Any], Any]) -> None:
     arms = Labels(("low", "high"), "one")

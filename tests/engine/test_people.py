@@ -201,7 +201,6 @@ def test_a_keyed_learner_refuses_rounds_without_a_name_and_nothing_ticks() -> No
         lambda: sums.open(person=1.5),
         lambda: sums.open_many(2, persons=["a"]),
         lambda: sums.open_many(2, persons="ab"),
-        lambda: sums.open_many(2, persons=np.array([True, False])),  # by the type of the array
     ):
         with pytest.raises(ConfigError, match="person") as error:
             attempt()

@@ -30,6 +30,8 @@ NOBODY = b""
 """Name of a round whose person should have been named, and was not."""
 MOST_BITS = 2048
 """Whole numbers of at least this many bits are no names."""
+MOST_CHARACTERS = 1000
+"""Longer texts, other than ASCII, are no names: their normal form may take quadratic time."""
 FLOAT = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE]\+[0-9]+)?")
 """Whole numbers as texts, as floats of a column with missing values."""
 
@@ -129,7 +131,7 @@ def names_of(persons: object, count: int, *, keyed: bool) -> list[Name] | None:
 
     A person without a name, or whose name is neither a text nor a whole number, adds nothing. Where
     rounds need not name their person, the round of a person named None is unnamed and counts.
-    Containers are refused for their type only, never for what one of their entries is.
+    Containers are refused for their type and length only: one entry may decide an array's dtype.
     """
     if persons is None and not keyed:
         return None
@@ -137,10 +139,6 @@ def names_of(persons: object, count: int, *, keyed: bool) -> list[Name] | None:
         raise ConfigError("every round must name its person (keyed): pass persons=, one per round")
     persons = entries_of(persons)
     if isinstance(persons, np.ndarray):
-        if persons.dtype.kind in "bmMV":
-            raise ConfigError(
-                f"persons must be texts or whole numbers, and an array of {persons.dtype} has none"
-            )
         persons = listed(persons) if persons.ndim else None
     if not isinstance(persons, list | tuple) or len(persons) != count:
         raise ConfigError(
@@ -163,6 +161,8 @@ def _written(person: object) -> bytes:
     """
     person = plain_entry(person)
     if type(person) is str:
+        if len(person) > MOST_CHARACTERS and not person.isascii():
+            return NOBODY
         text = normalize("NFC", person.strip())
         if WHOLE.fullmatch(text):
             return _canonical(text).encode()
