@@ -181,6 +181,37 @@ def test_one_person_of_an_odd_type_refuses_no_unnamed_ones() -> None:
         assert sums.close_many(tickets, [[1.0]] * 3).all()
 
 
+LONG_FLOATS: list[Any] = [np.longdouble(1), np.clongdouble(1)]
+DURATION = np.timedelta64(1, "s")
+
+
+@pytest.mark.parametrize("odd", [*LONG_FLOATS, DURATION], ids=repr)
+def test_a_long_float_or_a_duration_changes_nobody_elses_name_click_or_class(odd: Any) -> None:
+    mixed = np.array([7, odd, 8])
+    assert mixed.dtype.kind in "fcm"  # that person decided the dtype
+    names = names_of(mixed, 3, keyed=True) or []
+    assert (names[0], names[2]) == (b"7", b"8")
+    read = np.asarray(as_classes(mixed, np.array([7, 8])))
+    assert (read[0], read[2]) == (0.0, 1.0)
+    blocks = []
+    for answers in (np.array([2, odd, 2, 2]), [2, 1, 2, 2]):
+        learner = SetMaximizer(3, 3, 400, Privacy(1.0, 1e-6), feedback="clicks", seed=1)
+        assert learner.close_many(learner.open_many(4), answers).all()
+        blocks.append({name: sums.tolist() for name, sums in learner.snapshot().block.items()})
+    assert blocks[0] == blocks[1]
+
+
+def test_a_duration_refuses_nobody_elses_row() -> None:
+    rows = np.array([[1, 0], [DURATION, DURATION], [0, 1]])
+    assert rows.dtype.kind == "m"
+    hedge = Hedge(2, 400, Privacy(1.0), seed=1)
+    assert hedge.close_many(hedge.open_many(3), rows).all()
+    plain = Hedge(2, 400, Privacy(1.0), seed=1)
+    plain.close_many(plain.open_many(3), [[1, 0], [1, 1], [0, 1]])
+    here, there = hedge.snapshot().block, plain.snapshot().block
+    assert all(np.array_equal(here[name], there[name]) for name in there)
+
+
 def test_no_dtype_of_names_is_refused_because_one_name_may_decide_it() -> None:
     """Beside one missing name the same people come as objects, which were never refused."""
     for names in (
@@ -197,6 +228,11 @@ def test_a_name_of_many_accents_delays_nobody() -> None:
     """The normal form of such a text takes quadratic time: a minute for 200 kB."""
     name = "e" + "\u0301\u0323" * 20_000
     assert names_of(["ann", name, "bob"], 3, keyed=True) == [b"ann", NOBODY, b"bob"]
+
+
+def test_sparse_series_are_read() -> None:
+    sparse = pandas.Series(pandas.arrays.SparseArray([2**60 + 1, 0, 3]))
+    assert names_of(sparse, 3, keyed=True) == [b"%d" % (2**60 + 1), b"0", b"3"]
 
 
 @pytest.mark.parametrize("container", [list, tuple, lambda rows: polars.Series(rows)])

@@ -32,6 +32,8 @@ EXACT: dict[type, int] = {
     float: 2**53,
     np.complex64: 2**24,
     complex: 2**53,
+    np.longdouble: 2 ** (np.finfo(np.longdouble).nmant + 1),
+    np.clongdouble: 2 ** (np.finfo(np.longdouble).nmant + 1),
 }
 """Floats from here on stand for several whole numbers, by their type."""
 WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -60,7 +62,10 @@ def entries_of(values: Any) -> Any:
     >>> entries_of(polars.Series([0.5, None]))
     array([0.5, nan])
     """
-    if isinstance(values, list | tuple | np.ndarray) or not hasattr(values, "to_numpy"):
+    if isinstance(values, np.ndarray):
+        # A duration that one person brought turned whole numbers into durations.
+        return values.astype(np.int64) if values.dtype.kind == "m" else values
+    if isinstance(values, list | tuple) or not hasattr(values, "to_numpy"):
         return values
     library = type(values).__module__.partition(".")[0]
     kind = type(values).__name__
@@ -84,11 +89,11 @@ def _of_pandas(series: Any) -> Entries:
     """Return the entries of a pandas series or index."""
     kind = series.dtype
     if isinstance(kind, np.dtype):
-        return np.asarray(series.to_numpy())
+        return entries_of(np.asarray(series.to_numpy()))
     array = series.array
     if hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", "") == "pyarrow":
         return _of_arrow(array.__arrow_array__())
-    letter = getattr(kind, "kind", "")
+    letter = getattr(kind, "kind", "") if hasattr(kind, "numpy_dtype") else ""
     if letter == "f":
         return np.asarray(series.to_numpy(dtype=kind.numpy_dtype, na_value=np.nan))
     if letter in tuple("biu") and not series.isna().any():
@@ -178,8 +183,9 @@ def _is_plain(kind: "polars.DataType") -> bool:
 
 
 def listed(array: np.ndarray) -> list[object]:
-    """Return the entries of an array; floats whose type decides what is exact keep it."""
-    return list(array) if array.dtype.type in EXACT else list(array.tolist())
+    """Return the entries of an array; those whose type decides what they stand for keep it."""
+    keeps = array.dtype.type in EXACT or array.dtype.kind == "M"
+    return list(array) if keeps else list(array.tolist())
 
 
 def exact_below(kind: np.dtype) -> float:
@@ -204,7 +210,10 @@ def plain_entry(entry: object) -> object:
     """
     kind = type(entry)
     if isinstance(entry, np.generic):
-        entry = entry.item()
+        if isinstance(entry, np.datetime64 | np.timedelta64):
+            return float("nan")
+        is_long = isinstance(entry, np.longdouble | np.clongdouble)
+        entry = _of_long(entry) if is_long else entry.item()
     if isinstance(entry, bytes):
         try:
             return entry.decode()
@@ -215,6 +224,14 @@ def plain_entry(entry: object) -> object:
     if type(entry) is float and entry.is_integer():
         return int(entry) if abs(entry) < EXACT.get(kind, EXACT[float]) else float("nan")
     return entry
+
+
+def _of_long(entry: Any) -> object:
+    """Return a long float, which `item` leaves as it is, as a whole number or a float."""
+    real = entry.real
+    if entry.imag == 0 and real.is_integer() and abs(real) < EXACT[np.longdouble]:
+        return int(real)
+    return complex(entry)
 
 
 def whole_in(text: str) -> int | None:
