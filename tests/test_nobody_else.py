@@ -235,6 +235,13 @@ def test_sparse_series_are_read() -> None:
     assert names_of(sparse, 3, keyed=True) == [b"%d" % (2**60 + 1), b"0", b"3"]
 
 
+@pytest.mark.parametrize("odd", ["x", b"x", 1j, 5, DURATION, None], ids=repr)
+def test_one_odd_mask_of_an_array_changes_nobody_elses(odd: Any) -> None:
+    masks = np.array([[True, False], [odd, odd], [False, True]])
+    read = masks_of_people(masks, None, 2, 3)
+    assert read[[0, 2]].tolist() == [[True, False], [False, True]]
+
+
 @pytest.mark.parametrize("container", [list, tuple, lambda rows: polars.Series(rows)])
 def test_masks_of_people_come_in_any_container(container: Callable[[Any], Any]) -> None:
     arms = Labels(("low", "high"), "one")

@@ -215,7 +215,8 @@ def _masks_by_row(available: list[object] | np.ndarray, labels: Labels | None, r
 
 SPELT = {"True": True, "1": True, "1.0": True, "(1+0j)": True}
 SPELT |= {"False": False, "0": False, "0.0": False, "0j": False}
-"""Booleans as they read in a table that one entry turned into texts or numbers."""
+SPELT |= {str(text.encode()): value for text, value in SPELT.items()}
+"""Booleans as they read in a table that one entry turned into texts, bytes or numbers."""
 
 
 def _mask_of_person(
