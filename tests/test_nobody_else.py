@@ -33,6 +33,7 @@ from discreet.engine.people import NOBODY, names_of
 from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch, Block
 from discreet.engine.snapshot import Snapshot
+from discreet.engine.tickets import Tickets
 from discreet.errors import DiscreetError, OutOfBounds
 from discreet.estimators.checked import as_classes
 from discreet.feedback import as_rows
@@ -240,6 +241,14 @@ def test_one_odd_mask_of_an_array_changes_nobody_elses(odd: Any) -> None:
     masks = np.array([[True, False], [odd, odd], [False, True]])
     read = masks_of_people(masks, None, 2, 3)
     assert read[[0, 2]].tolist() == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize("odd", [0.5, True, None, "x", [1], 2**70, 10**400], ids=repr)
+def test_one_round_that_is_none_refuses_no_other_tickets(odd: Any) -> None:
+    learner = RunningSum(1, 500, Privacy(1.0, 1e-6), bound=1.0, block=500, seed=1)
+    plain = learner.open_many(3).as_plain()
+    tickets = Tickets.from_plain(plain | {"rounds": [0, odd, 2]})
+    assert learner.close_many(tickets, [[1.0]] * 3).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize("container", [list, tuple, lambda rows: polars.Series(rows)])

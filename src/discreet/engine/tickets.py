@@ -1,6 +1,7 @@
 """Tickets of open rounds: they come back with the feedback, to the learner that made them."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, cast, overload
@@ -133,10 +134,13 @@ class Tickets(Generic[Decision, Decisions]):
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Tickets":
-        """Return the tickets that `as_plain` has described."""
+        """Return the tickets that `as_plain` has described.
+
+        An entry that is no round becomes −1, which was never opened: it must not refuse the others.
+        """
         try:
             origin = _Origin.from_plain(plain)
-            numbers_of_rounds = [_whole(round) for round in plain["rounds"]]
+            numbers_of_rounds = [_round_or_none(round) for round in plain["rounds"]]
             decisions = plain["decisions"]
             labels = Labels.from_plain(plain["labels"]) if "labels" in plain else None
             numbers = np.array(decisions) if labels is None else labels.table(decisions)
@@ -171,6 +175,13 @@ def _whole(number: object) -> int:
     if type(number) is not int or abs(number) >= 2**62:
         raise ValueError
     return number
+
+
+def _round_or_none(number: object) -> int:
+    """Return an integer of less than 62 bits; −1, which is no round, for anything else."""
+    with suppress(ValueError):
+        return _whole(number)
+    return -1
 
 
 def _plain(decisions: object) -> object:
