@@ -251,6 +251,19 @@ def test_one_round_that_is_none_refuses_no_other_tickets(odd: Any) -> None:
     assert learner.close_many(tickets, [[1.0]] * 3).tolist() == [True, False, True]
 
 
+@pytest.mark.parametrize("container", SERIES.values(), ids=list(SERIES))
+def test_whether_a_feature_is_missing_refuses_no_series_of_one_feature(
+    container: Callable[[list[int | None]], Any],
+) -> None:
+    """A series of whole numbers is an array, and beside a missing one a list."""
+    sums = []
+    for features in ([1, 0, 1], [1, None, 1]):
+        learner = _regression()
+        learner.observe_stream(container(features), [0.1, 0.0, 0.3])
+        sums.append(learner.snapshot().block["gradient"].tolist())
+    assert sums[0] == sums[1]  # the person at 0 adds nothing, as a missing one
+
+
 @pytest.mark.parametrize("container", [list, tuple, lambda rows: polars.Series(rows)])
 def test_masks_of_people_come_in_any_container(container: Callable[[Any], Any]) -> None:
     arms = Labels(("low", "high"), "one")
