@@ -251,6 +251,16 @@ def test_one_round_that_is_none_refuses_no_other_tickets(odd: Any) -> None:
     assert learner.close_many(tickets, [[1.0]] * 3).tolist() == [True, False, True]
 
 
+@pytest.mark.parametrize("classes", [[b"n", b"y"], [1, "a"]], ids=repr)
+def test_one_missing_label_changes_nobody_elses_class(classes: list[Any]) -> None:
+    labels = np.array(classes)
+    for column in ([*classes, None], np.array([*classes, None]), polars.Series):
+        mixed = column([*classes, None], dtype=polars.Object) if callable(column) else column
+        read = np.asarray(as_classes(mixed, labels))
+        assert np.array_equal(read, [0.0, 1.0, np.nan], equal_nan=True)
+    assert np.array_equal(np.asarray(as_classes(np.array(classes), labels)), [0.0, 1.0])
+
+
 @pytest.mark.parametrize("container", SERIES.values(), ids=list(SERIES))
 def test_whether_a_feature_is_missing_refuses_no_series_of_one_feature(
     container: Callable[[list[int | None]], Any],

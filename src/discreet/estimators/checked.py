@@ -272,8 +272,10 @@ def as_classes(values: ArrayLike | None, classes: np.ndarray) -> ArrayLike | Non
     if labels is None:
         raise ValueError(NO_NUMBERS)
     known = classes.tolist()
+    if classes.dtype.kind == "S":  # single labels are read as texts, too
+        known = list(map(plain_entry, known))
     kind = labels.dtype.kind
-    if kind not in "biu" and (kind in "Oc" or kind != classes.dtype.kind):
+    if kind not in "biu" and (kind in "OcS" or kind != classes.dtype.kind):
         entries = listed(labels.reshape(-1))
         with reading():
             numbers = [result_or(partial(_class_number, label, known), np.nan) for label in entries]
@@ -293,9 +295,12 @@ def _is_for_scikit_learn(values: ArrayLike | None) -> bool:
 def _class_number(label: object, classes: list[object]) -> float:
     """Return the position of a label among the classes, NaN if it is none of them.
 
-    One label may have turned the others of an array into floats or texts.
+    One label may have turned the others of an array into floats or texts, or kept them apart where
+    NumPy made texts of all classes.
     """
     label = plain_entry(label)
+    if isinstance(label, int | float) and str(label) in classes:
+        label = str(label)
     if isinstance(label, str) and label not in classes:
         whole = whole_in(label)
         label = _numbers([label])[0] if whole is None else whole
