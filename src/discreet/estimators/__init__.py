@@ -23,7 +23,7 @@ the cost yourself.
 **Malformed samples.** A sample with a feature or a target that is no finite number, or with a label
 that is no class, counts as nothing, and the other samples are learned from. The numbers of samples
 and features are public; for a list of rows the ranges state how many features there are. `predict`
-serves the operator: a row with NaN gives NaN, and rows that are no numbers are refused.
+serves the operator: a row that is no finite numbers gives NaN, and refuses no other.
 
 **Weights.** A weight must follow from the person's own sample. The guarantee does not cover weights
 that read other people's samples (class_weight="balanced", shares of a sum, boosting), nor

@@ -75,6 +75,7 @@ def checked(
     *,
     reset: bool = True,
     accept_sparse: str | Literal[False] = False,
+    needs_targets: bool = False,
 ) -> "Samples":
     """Return features as `validate_data` does; errors state nothing about the data.
 
@@ -92,7 +93,8 @@ def checked(
             ensure_all_finite=False,
             estimator=estimator,
         )
-        validate_data(estimator, named, None, reset=reset, skip_check_array=True)
+        missing = {"y": None} if needs_targets else {}
+        validate_data(estimator, named, reset=reset, skip_check_array=True, **missing)
         return features
 
     return without_data(check)
@@ -109,7 +111,7 @@ def checked_pairs(
 ) -> "tuple[Samples, Floats]":
     """Return features and targets as `check_X_y` does; errors state nothing about the data."""
     if y is None:  # scikit-learn refuses this in its own words
-        checked(estimator, X, reset=reset, accept_sparse=accept_sparse)
+        checked(estimator, X, reset=reset, accept_sparse=accept_sparse, needs_targets=True)
     rows, named = _rows_of(estimator, X, reset)
 
     def check() -> "tuple[Samples, Floats]":

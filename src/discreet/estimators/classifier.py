@@ -4,6 +4,7 @@ Guarantee   docs/guarantees/streaming.md
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from discreet import require
 from discreet.arrays import Floats
 from discreet.engine.settings import refuses_removed
 from discreet.errors import ConfigError
-from discreet.estimators.checked import as_classes
+from discreet.estimators.checked import as_classes, without_data
 from discreet.estimators.linear import REMOVED, PrivateLinear
 from discreet.losses import LogisticLoss, SoftmaxLoss
 from discreet.records.columns import Columns
@@ -204,7 +205,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         be read do not count.
         """
         if self._rules is None:
-            return float(super().score(X, y, sample_weight))
+            return float(without_data(partial(super().score, X, y, sample_weight)))
         margins, targets = self._scored(X, y, sample_weight)
         return float(accuracy_score(targets, self._probabilities(margins).argmax(axis=1)))
 

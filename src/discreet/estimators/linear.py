@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import require
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
-from discreet.estimators.checked import as_ranges, as_shares, checked_pairs, scaled, without_data
+from discreet.estimators.checked import as_ranges, as_shares, checked, checked_pairs, scaled
 from discreet.estimators.fits import Fits
 from discreet.estimators.tables import counted, features_of, samples_of, table_of
 from discreet.learners.forced import forced
@@ -287,22 +287,13 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _margins(self, X: ArrayLike) -> Floats:
         """Return margins of the rows to predict, one column per row of coefficients.
 
-        A row with NaN gives NaN, and so does a row of a table that cannot be read. Rows of arrays
-        that are no numbers are refused.
+        A row that is no finite numbers gives NaN, and so does a row of a table that cannot be read.
         """
         check_is_fitted(self, "guarantee_")
         columns = self._rules
         if columns is not None:
             return self._margins_of(features_of(columns, X))
-        check = partial(
-            validate_data,
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            ensure_all_finite="allow-nan",
-        )
-        return self._margins_of(without_data(check))
+        return self._margins_of(checked(self, X, reset=False, accept_sparse="csr"))
 
     def _margins_of(self, rows: "Samples") -> Floats:
         """Return the margins of rows in the units of the data."""

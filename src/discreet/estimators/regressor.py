@@ -3,6 +3,7 @@
 Guarantee   docs/guarantees/streaming.md
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from discreet import require
 from discreet.arrays import Floats
 from discreet.engine.settings import refuses_removed
 from discreet.errors import ConfigError
-from discreet.estimators.checked import as_targets
+from discreet.estimators.checked import as_targets, without_data
 from discreet.estimators.linear import REMOVED, PrivateLinear
 from discreet.losses import HuberLoss, SquaredLoss
 from discreet.records.columns import Columns
@@ -200,8 +201,7 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
     def predict(self, X: ArrayLike) -> Floats:
         """Return predictions by the newest released coefficients, clipped to the target range.
 
-        A row with NaN gives NaN, and so does a row of a table that cannot be read. Features of
-        arrays that are no numbers are refused.
+        A row that is no finite numbers gives NaN, and so does a row of a table that cannot be read.
         """
         return self._clipped(self._margins(X))
 
@@ -217,7 +217,7 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         be read do not count.
         """
         if self._rules is None:
-            return float(super().score(X, y, sample_weight))
+            return float(without_data(partial(super().score, X, y, sample_weight)))
         margins, targets = self._scored(X, y, sample_weight)
         return float(r2_score(targets, self._clipped(margins)))
 
