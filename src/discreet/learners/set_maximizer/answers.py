@@ -157,12 +157,14 @@ def first_of(numbers: Numbers, click: object, slate: Integers) -> int:
     """
     if click is None:
         return NO_CLICK
-    clicks = click if isinstance(click, list | tuple) else [click]
-    items = [item_of(numbers, single) for single in clicks]
     shown = slate.tolist()
-    if any(item < 0 or item not in shown for item in items):
-        return NOT_SHOWN
-    return min(items, key=shown.index, default=NO_CLICK)
+    places = []
+    for single in click if isinstance(click, list | tuple) else [click]:
+        item = item_of(numbers, single)
+        if item < 0 or item not in shown:
+            return NOT_SHOWN  # at once: a list of a million others must not delay anybody
+        places.append(shown.index(item))
+    return shown[min(places)] if places else NO_CLICK
 
 
 def item_of(numbers: Numbers, click: object) -> int:
