@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -231,6 +232,16 @@ def test_a_name_of_many_accents_delays_nobody() -> None:
     assert names_of(["ann", name, "bob"], 3, keyed=True) == [b"ann", NOBODY, b"bob"]
 
 
+def test_one_decimal_in_a_series_changes_nobody_elses_name_or_click() -> None:
+    series = polars.Series([2**60 + 1, Decimal("1.5"), 2**60 + 2], strict=False)
+    assert isinstance(series.dtype, polars.Decimal)  # that person decided it
+    names = names_of(series, 3, keyed=True) or []
+    assert (names[0], names[2]) == (b"%d" % (2**60 + 1), b"%d" % (2**60 + 2))
+    mixed = click_sums(lambda clicks: polars.Series(clicks, strict=False), Decimal("1.5"))
+    assert mixed == click_sums(list, None)
+    assert names_of([Decimal("1e999999999"), Decimal("sNaN")], 2, keyed=True) == [NOBODY] * 2
+
+
 def test_sparse_series_are_read() -> None:
     sparse = pandas.Series(pandas.arrays.SparseArray([2**60 + 1, 0, 3]))
     assert names_of(sparse, 3, keyed=True) == [b"%d" % (2**60 + 1), b"0", b"3"]
@@ -267,9 +278,9 @@ def test_whether_a_feature_is_missing_refuses_no_series_of_one_feature(
 ) -> None:
     """A series of whole numbers is an array, and beside a missing one a list."""
     sums = []
-    for features in ([1, 0, 1], [1, None, 1]):
+    for second in (0, None):
         learner = _regression()
-        learner.observe_stream(container(features), [0.1, 0.0, 0.3])
+        learner.observe_stream(container([1, second, 1]), [0.1, 0.0, 0.3])
         sums.append(learner.snapshot().block["gradient"].tolist())
     assert sums[0] == sums[1]  # the person at 0 adds nothing, as a missing one
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from decimal import Decimal
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,8 @@ def _of_pandas(series: Any) -> Entries:
     """Return the entries of a pandas series or index."""
     kind = series.dtype
     if isinstance(kind, np.dtype):
-        return entries_of(np.asarray(series.to_numpy()))
+        # Durations are no numbers here: pandas makes them of whole numbers for nobody's sake.
+        return list(series) if kind.kind == "m" else np.asarray(series.to_numpy())
     array = series.array
     if hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", "") == "pyarrow":
         return _of_arrow(array.__arrow_array__())
@@ -202,8 +204,8 @@ def exact_below(kind: np.dtype) -> float:
 def plain_entry(entry: object) -> object:
     """Return an entry as a text, a whole number or a float, if it stands for one exactly.
 
-    In an array, one entry may have turned the others into floats, complex numbers, texts or bytes.
-    A float that stands for several whole numbers is NaN.
+    In an array, one entry may have turned the others into floats, complex numbers, texts or bytes,
+    and in a series into decimals. A float that stands for several whole numbers is NaN.
 
     >>> plain_entry(7.0), plain_entry(7 + 0j), plain_entry(b"tea"), plain_entry(2.0**60)
     (7, 7, 'tea', nan)
@@ -219,6 +221,8 @@ def plain_entry(entry: object) -> object:
             return entry.decode()
         except UnicodeDecodeError:
             return float("nan")
+    if isinstance(entry, Decimal):
+        entry = _of_decimal(entry)
     if type(entry) is complex:
         entry = entry.real if entry.imag == 0 else float("nan")
     if type(entry) is float and entry.is_integer():
@@ -232,6 +236,13 @@ def _of_long(entry: Any) -> object:
     if entry.imag == 0 and real.is_integer() and abs(real) < EXACT[np.longdouble]:
         return int(real)
     return complex(entry)
+
+
+def _of_decimal(entry: Decimal) -> object:
+    """Return a decimal number as a whole number or a float; NaN for one of too many digits."""
+    if not entry.is_finite() or entry.adjusted() >= MOST_DIGITS:
+        return float("nan")
+    return int(entry) if entry == entry.to_integral_value() else float(entry)
 
 
 def whole_in(text: str) -> int | None:

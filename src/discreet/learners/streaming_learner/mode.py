@@ -114,7 +114,7 @@ class GradientMode(Problem):
                 features = cells_in(features, self.settings.columns.features)
             self.settings.columns.check_numeric(features)
             samples = self._in_columns(ArrayTable.of_matrix(features, targets, self._names))
-        elif _is_numeric(features) and np.ndim(features) != 1:
+        elif _is_numeric(rows := entries_of(features)) and rows.ndim != 1:
             samples = Samples(features, targets if _is_numeric(targets) else each_number(targets))
         else:
             samples = self._each(_paired(features, targets))
