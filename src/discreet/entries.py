@@ -90,7 +90,7 @@ def _of_pandas(series: Any) -> Entries:
     """Return the entries of a pandas series or index."""
     kind = series.dtype
     if isinstance(kind, np.dtype):
-        # Durations are no numbers here: pandas makes them of whole numbers for nobody's sake.
+        # Beside a duration, pandas leaves whole numbers as they are: these are all durations.
         return list(series) if kind.kind == "m" else np.asarray(series.to_numpy())
     array = series.array
     if hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", "") == "pyarrow":
