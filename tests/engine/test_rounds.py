@@ -357,8 +357,6 @@ def test_past_the_horizon_decisions_are_free_and_feedback_is_refused() -> None:
     assert len(sums.preview(50)) == 50
     for attempt in (
         lambda: sums.close(ticket, [1.0]),
-        lambda: sums.close_many(tickets, ONE * 1000),
-        lambda: sums.close_many(tickets[:1], ONE),
         lambda: sums.observe_many(ONE),
         lambda: sums.observe([1.0]),
         lambda: sums.replay(ONE),
@@ -366,6 +364,7 @@ def test_past_the_horizon_decisions_are_free_and_feedback_is_refused() -> None:
     ):
         with pytest.raises(HorizonReached):
             attempt()
+    assert not sums.close_many(tickets, ONE * 1000).any()
     assert state(sums) == before
     assert sums.guarantee.spent == spent
 

@@ -362,10 +362,9 @@ class Rounds:
                 "this ticket is from before the state was loaded, and its round may be another "
                 "person's now: open a new round"
             )
-        # Of many, the least: one number that is too large must not refuse the others.
-        oldest = int(np.min(ticket.rounds)) if isinstance(ticket, Tickets) else ticket.round
         horizon = self._engine.horizon
-        if horizon is not None and oldest >= horizon:
+        # Among many, it is a round that was never opened: one of them must not refuse the others.
+        if isinstance(ticket, Ticket) and horizon is not None and ticket.round >= horizon:
             raise HorizonReached(
                 f"all {horizon} planned rounds are over: nothing more can be learned"
             )

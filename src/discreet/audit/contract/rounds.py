@@ -49,7 +49,7 @@ def past_the_horizon_decisions_are_free_and_feedback_is_refused(case: Case) -> N
     person = case.people(1)
     raises(HorizonReached, lambda: learner.observe(person[0]))
     raises(HorizonReached, lambda: learner.close(learner.open(context, **case.whose(0)), person[0]))
-    raises(HorizonReached, lambda: learner.close_many(many, person * 5))
+    assert not learner.close_many(many, person * 5).any(), "feedback after the horizon counted"
     if contexts is None:
         raises(HorizonReached, lambda: learner.observe_many(person, **case.whose_rounds(0, 1)))
     if case.full and contexts is None:

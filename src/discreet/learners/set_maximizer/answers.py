@@ -140,7 +140,8 @@ def _items_of(numbers: Numbers, clicks: Any, slates: Integers) -> Integers:
 def _refuse_inexact(numbers: Numbers, kind: np.dtype) -> None:
     """Raise if an array of this dtype cannot hold the whole numbers that name the items.
 
-    Its dtype is public; whether one of its entries is inexact would not be.
+    To read what is left would drop the clicks of all visitors inside a release. A refusal comes
+    before it and leaves the rounds open, so that the answers can be passed again as a list.
     """
     exact = exact_below(kind)
     if exact < inf and any(isinstance(name, int) and abs(name) >= exact for name in numbers):
