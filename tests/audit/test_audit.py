@@ -17,7 +17,7 @@ from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
 from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.engine.view import nobody
-from discreet.learners.one_release import OneRelease
+from discreet.engine.statistics import OneRelease
 from discreet.learners.set_maximizer.answers import Clicks
 from discreet.learners.set_maximizer.incumbent_search import IncumbentSearch
 from discreet.learners.set_maximizer.incumbent_search.releases import clicks_release

@@ -7,18 +7,14 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State, paid_by_cohorts
+from discreet.engine.phases import Scheduled
 from discreet.engine.problem import Problem
-from discreet.engine.request import Batch, Block, Request
+from discreet.engine.request import Batch, Request
 from discreet.engine.schedule import EqualBlocks
 from discreet.engine.settings import Settings
+from discreet.engine.statistics import OneRelease, Released
 from discreet.engine.view import View
-from discreet.learners.one_release import OneRelease
-from discreet.release.aggregators import Aggregator
 from discreet.release.aggregators.one_choice import OneChoice
-from discreet.release.door import Door
 from discreet.release.noise import CalibratedNoise
 
 
@@ -42,22 +38,12 @@ class CountingView(View[Public]):
 
     problem: "Counting"
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {"votes": self.problem.votes.aggregator}
-
     def read(self, batch: Batch) -> Integers:
         votes = [batch.feedback] if batch.single else batch.feedback
         return np.array(votes, dtype=np.int64)
 
-    def gather(self, block: Block, answers: Integers) -> None:
-        votes = self.problem.votes
-        votes.aggregator.add(votes.of(block), answers)
-
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        noisy = self.problem.votes.drawn(block, door)
-        return replace(self.public, counts=self.public.counts + noisy), hidden
+    def update(self, released: Released) -> Public:
+        return replace(self.public, counts=self.public.counts + released[self.problem.votes])
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         return np.stack([rounds, np.full(len(rounds), self.public.closed)], axis=1)
@@ -83,23 +69,14 @@ class Counting(Problem):
         )
 
     @cached_property
-    def plan(self) -> Plan:
+    def phases(self) -> Scheduled:
         assert self.settings.horizon is not None
-        total = paid_by_cohorts(self.settings.privacy, [self.votes.charge])
-        return Plan.scheduled(
-            EqualBlocks(self.settings.horizon, self.settings.block),
-            lambda index: self.votes.charge,
-            total,
-            cohort=lambda index: index,
-            facts={},
-            constants=(self.votes.calibrated,),
-        )
+        blocks = EqualBlocks(self.settings.horizon, self.settings.block)
+        return Scheduled.one(self.block_view, blocks, self.votes)
 
-    def start(self) -> tuple[Public, State]:
-        return Public(counts=np.zeros(2), closed=0), {}
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Public]:
-        return self.block_view(self, of_flat(Public, public), index, begin, coins)
+    @property
+    def first(self) -> Public:
+        return Public(counts=np.zeros(2), closed=0)
 
     def blank(self) -> int:
         return -1

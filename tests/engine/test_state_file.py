@@ -257,8 +257,8 @@ WRONG: list[Any] = [
 FIELDS = [
     "identity", "kind", "settings", "settings_hash", "calibration", "epoch", "index", "begin",
     "public", "hidden", "block", "ledger", "coin_key", "rounds", "failed", "settings.epsilon",
-    "settings.horizon", "settings.dimension", "public.newest.prefix", "public.total",
-    "public.closed", "hidden.steps", "block.sum", "ledger.everyone", "ledger.cohort",
+    "settings.horizon", "settings.dimension", "public.sum.prefix", "public.total",
+    "hidden.sum.steps", "block.sum", "ledger.everyone", "ledger.cohort",
     "rounds.clock", "rounds.open", "rounds.mask_counts",
 ]  # fmt: skip
 

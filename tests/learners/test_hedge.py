@@ -32,7 +32,7 @@ def test_a_person_moves_the_gains_and_the_expected_gain_by_at_most_the_bound_eac
 def test_the_gains_of_a_person_and_the_expected_gain_are_clipped() -> None:
     hedge = Hedge(2, 100, BOTH, bound=2.0, block=10, seed=1)
     hedge.close_many(hedge.open_many(4), [[1.0, 2.0], [-5.0, 9.0], [np.nan, 1.0], "x"])
-    levels = mode_of(hedge).gains.aggregator(0).levels
+    levels = mode_of(hedge).gains.aggregator_at(0).levels
     added = hedge.snapshot().block["gains"] / levels * 2.0
     expected_gain = 0.5 * 1.0 + 0.5 * 4.0  # both actions are equally likely at first
     assert added == pytest.approx([1.0, 4.0, expected_gain], abs=1e-5)

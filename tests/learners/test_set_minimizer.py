@@ -19,7 +19,7 @@ from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch, Block, Request
 from discreet.engine.view import View, nobody
 from discreet.functions import ConcaveOverModular, GraphCut, MinusModular
-from discreet.learners.running_total import RunningTotal
+from discreet.engine.statistics import RunningTotal
 from discreet.learners.set_minimizer.pairwise_search.public import Public, TrialsPlan
 from discreet.release.aggregators import Rows
 from discreet.release.door import Door

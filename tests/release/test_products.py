@@ -16,7 +16,7 @@ from discreet.budget.ledger import units_of
 from discreet.budget.privacy import Privacy, pure, zcdp
 from discreet.engine.schedule import ListedBlocks, growing_blocks
 from discreet.errors import ConfigError
-from discreet.learners.running_total import RunningTotal
+from discreet.engine.statistics import RunningTotal
 from discreet.release.aggregators import Aggregate, Gram, Moments, Rows, Spread
 from discreet.release.aggregators.gram import unpacked
 from discreet.release.sums.prefix_sum import PrefixSum, Stream, calibrate

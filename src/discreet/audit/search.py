@@ -240,7 +240,7 @@ class Search:
         rows = self.problem.rows([person.feedback] * len(rounds))
         request = self._request(person, len(rounds))
         batch = Batch(np.array(rounds), rows, request)
-        self.view.gather(block, self.view.read(batch))
+        self.view.count(block, batch)
 
     def _request(self, person: Arrival, count: int) -> Request:
         request = EMPTY_REQUEST

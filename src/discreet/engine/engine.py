@@ -199,7 +199,7 @@ class Engine:
     def gather(self, batch: Batch) -> None:
         """Read the feedback of a batch and add it to the block."""
         now = self._now
-        now.view.gather(now.block, now.view.read(batch))
+        now.view.count(now.block, batch)
 
     @property
     def additions(self) -> int:
@@ -212,7 +212,7 @@ class Engine:
     def rehearse(self, batch: Batch) -> None:
         """Raise as `gather` would for this batch, and add nothing."""
         view = self._now.view
-        view.gather(nobody(view), view.read(batch))
+        view.count(nobody(view), batch)
 
     @held
     def release(self, clock: int, mask_counts: State) -> None:
@@ -320,7 +320,7 @@ class Engine:
             )
         self.commit_pending_event(rounds)
         revision = self.committed.revision + 1
-        self.noted = _PublicEvent(event, revision, flat(self.view.noted(event)))
+        self.noted = _PublicEvent(event, revision, flat(self.view.after(event)))
         failure = self._commit_event(rounds)
         if failure is not None and failure.is_certain:
             self.noted = None
@@ -378,7 +378,7 @@ class Engine:
         self.commit_pending_event(rounds)
         before = self._now
         try:
-            public = flat(self.view.noted(event))
+            public = flat(self.view.after(event))
             revision = self.committed.revision + 1
             self._take(replace(self.committed, public=public, block={}, revision=revision))
             logs.announced(self._whose, event)

@@ -11,14 +11,44 @@ annotated `State` is the dictionary of a mechanism (a running total's): its entr
 are.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from discreet.engine.plan import State
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Published(Generic[T]):
+    """What releases have produced: the mode's public state, and that of its statistics."""
+
+    learned: T
+    states: dict[str, State]
+    """Public state by the names of statistics; its keys have the name in front when it is flat."""
+
+    @classmethod
+    def of_flat(cls, kind: type[T], names: Iterable[str], state: State) -> "Published[T]":
+        """Return the typed state with these entries; `names` are those of statistics."""
+        states = {}
+        for name in names:
+            size = len(name) + 1
+            own = {key[size:]: state[key] for key in state if key.startswith(name + ".")}
+            if own:
+                states[name] = own
+        return cls(of_flat(kind, state), states)
+
+    def flat(self) -> State:
+        """Return the entries."""
+        entries = flat(self.learned)
+        for name, state in self.states.items():
+            prefix = name + "."
+            for key, value in state.items():
+                entries[prefix + key] = value
+        return entries
 
 
 def flat(value: object, prefix: str = "") -> State:
@@ -38,6 +68,8 @@ def flat(value: object, prefix: str = "") -> State:
     >>> of_flat(Public, flat(Public(0.5, None, {"steps": 3})))
     Public(level=0.5, phase=None, total={'steps': 3})
     """
+    if isinstance(value, Published):
+        return value.flat()
     if isinstance(value, dict):
         return {prefix + name: part for name, part in value.items()} if prefix else value
     entries: State = {}

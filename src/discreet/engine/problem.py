@@ -2,10 +2,12 @@
 
 A problem has no journal, clock or thread, and can be pickled and sent to another machine.
 
-    plan                              when data is released, and the charge of each release
-    start()                           public and hidden state before the first round
-    view(public, index, begin, coins) the hooks of the block that follows release `index` − 1
+    phases                            which blocks there are, and what each of them measures
+    first                             what is published before the first round
+    facts                             public numbers for a person who plans with this learner
     request, rows, blank, single      questions and feedback, as far as they do not depend on state
+
+From them follow the plan, the state before the first round, and the view of each block.
 
 State has four parts: `public` (everything that releases produced: with `mask_counts`, all that
 decisions read), `mask_counts` (public counts that grow within a block), `hidden` (noise buffers and
@@ -17,16 +19,19 @@ Guarantee   docs/guarantees/engine.md
 
 from abc import ABC, abstractmethod
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from discreet.arrays import Floats, Mask
 from discreet.budget.guarantee import Wording
 from discreet.engine.coins import Coins
+from discreet.engine.flat_state import Published
+from discreet.engine.phases import Measured, Phases, Scheduled, state_of
 from discreet.engine.plan import Plan, State
-from discreet.engine.request import EMPTY_REQUEST, Request, all_leave_some
+from discreet.engine.request import EMPTY_REQUEST, Answer, Request, all_leave_some
 from discreet.engine.settings import Settings
 from discreet.engine.signals import held
 from discreet.engine.snapshot import Snapshot
@@ -91,26 +96,83 @@ class Problem(ABC):
         """Largest number of array entries that one decision takes."""
         return 1
 
+    # --- what is measured, and what follows -------------------------------------------------------
+
     @property
     @abstractmethod
+    def phases(self) -> Phases:
+        """Which blocks there are, and what is measured of the people of each."""
+
+    @property
+    @abstractmethod
+    def first(self) -> object:
+        """The public state before the first round, without that of statistics."""
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Public numbers for a person who plans with this learner."""
+        return {}
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        """What the state depends on besides settings and statistics: tuned numbers, say."""
+        return ()
+
+    @cached_property
     def plan(self) -> Plan:
         """When data is released, and the charge of each release."""
+        return self.phases.plan(self.settings.privacy, self.facts, self.constants)
 
-    @abstractmethod
+    @final
     def start(self) -> tuple[object, State]:
         """Return the public state, typed, and the hidden state before the first round."""
+        states, hidden = state_of((each, each.start()) for each in self.phases.statistics)
+        return Published(self.first, states), hidden
 
-    @abstractmethod
-    def view(self, public: Any, index: int, begin: int, coins: Coins) -> View[object]:
+    @final
+    def view(self, public: Any, index: int, begin: int, coins: Coins) -> View[Any]:
         """Return the view of the block that begins with `begin` and ends with release `index`.
 
         `public` is the public state from `start` or from the release before: typed, or flat as
         files store it.
         """
+        if not isinstance(public, Published):
+            public = Published.of_flat(self._public_type, self._statistics, public)
+        learned, states = public.learned, public.states
+        phases = self.phases
+        if isinstance(phases, Scheduled):
+            run, number = phases.at(index)
+            return run.phase(
+                self,
+                learned,
+                index,
+                begin,
+                coins,
+                states=states,
+                measured=run.measured,
+                number=number,
+            )
+        phase = phases.phase(learned)
+        view = phase(self, learned, index, begin, coins, states=states, number=index)
+        return replace(view, measured=Measured.of(view.statistics))
 
-    @abstractmethod
+    @cached_property
+    def _public_type(self) -> type[Any]:
+        return type(self.first)
+
+    @cached_property
+    def _statistics(self) -> tuple[str, ...]:
+        """The names of all statistics."""
+        return tuple({statistic.name: None for statistic in self.phases.statistics})
+
+    @property
+    def answer(self) -> Answer:
+        """How feedback is read; a mode without it overrides `View.read` and `blank`."""
+        raise NotImplementedError
+
     def blank(self) -> object:
         """Return feedback that adds the same as a missing answer."""
+        return self.answer.blank
 
     def blank_request(self) -> Request:
         """Return a valid request without information."""

@@ -1,7 +1,7 @@
 """Requests, which come with the questions of rounds, and batches of feedback."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -65,6 +65,17 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.rounds)
+
+
+class Answer(Protocol):
+    """How feedback is read."""
+
+    @property
+    def blank(self) -> object:
+        """Feedback that adds the same as a missing answer."""
+
+    def read(self, batch: Batch) -> object:
+        """Return the feedback of some rounds as typed answers; refuse a malformed single one."""
 
 
 def all_leave_some(masks: Mask) -> bool:

@@ -55,11 +55,11 @@ def _buffers_fit(view: View[object], snapshot: Snapshot) -> bool:
     public, hidden = view.layout()
     if snapshot.block and snapshot.block.keys() != view.aggregators().keys():
         return False
-    if not _alike(snapshot.public, flat(public), view.growing):
+    if not _alike(snapshot.public, flat(public), view.all_growing):
         return False
     if not _alike(snapshot.hidden, hidden, ()):
         return False
-    for together in view.growing:
+    for together in view.all_growing:
         lengths = {len(snapshot.public[name]) for name in together if name in snapshot.public}
         if len(lengths) > 1:
             return False
@@ -128,5 +128,5 @@ def _hooks_fit(view: View[object]) -> bool:
     if reads_rounds:
         blanks = problem.rows([problem.blank()])
         batch = Batch(rounds, blanks, request)
-        view.gather(nobody(view), view.read(batch))
+        view.count(nobody(view), batch)
     return True

@@ -1,12 +1,13 @@
 """A view: a problem between two releases, with the hooks of the current block.
 
-    step                                        rounds of this block, and the charge of its release
-    aggregators()                               the aggregators of the block, by name
     decide(rounds, request)                     decisions of many rounds at once
     count_masks(counts, rounds, request)        add public counts when rounds with masks are opened
     read(batch)                                 feedback as typed answers; refuses malformed ones
     gather(block, answers)                      clip, quantise, add: any rounds, in any order
-    release(mask_counts, hidden, block, door)   public and hidden state after the block
+    update(released)                            the public state, from what the door returned
+
+From the statistics of the block (`measured`) follow its aggregators, its step, its state and its
+release.
 
 A view reads released values only. It never changes: the engine makes a new one for every release,
 and a caller that holds an old view sees one consistent state. A mode with several kinds of blocks
@@ -18,16 +19,20 @@ Guarantee   docs/guarantees/engine.md
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.engine import readings
 from discreet.engine.coins import Coins
+from discreet.engine.flat_state import Published
 from discreet.engine.labels import Label, Labels
+from discreet.engine.phases import Adaptive, Measured, Measures, Scheduled
 from discreet.engine.plan import Plan, State, Step
-from discreet.engine.readings import Report, Scores
+from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Block, Request
+from discreet.engine.statistics import Occasion, Released, Report
 from discreet.errors import ConfigError, StateError
 from discreet.release.aggregators import Aggregate, Aggregator
 from discreet.release.door import Door
@@ -59,6 +64,13 @@ class View(ABC, Generic[Public_co]):
     A shuffle that is fixed before the block begins uses `Coin(problem.name, number)` instead.
     """
 
+    states: dict[str, State] = field(default_factory=dict, repr=False, kw_only=True)
+    """Public state of the statistics, by their names."""
+    measured: Measured = field(default=Measured.of(()), repr=False, kw_only=True)
+    """The statistics of this block."""
+    number: int = field(default=0, repr=False, kw_only=True)
+    """Number of the release that ends this block, in its run of blocks."""
+
     takes_rounds: ClassVar[bool] = True
     """Whether people come in rounds; otherwise they come all at once (`Engine.admit`)."""
     growing: ClassVar[GROWING] = ()
@@ -67,17 +79,28 @@ class View(ABC, Generic[Public_co]):
     Arrays of one inner tuple always have equally many rows.
     """
 
-    # --- the plan ---------------------------------------------------------------------------------
+    # --- what is measured -------------------------------------------------------------------------
+
+    @property
+    def statistics(self) -> Measures:
+        """What is measured of the people of this block; for a phase of an adaptive mode."""
+        raise NotImplementedError
+
+    @property
+    def rounds(self) -> int | None:
+        """Number of rounds, for a phase of an adaptive mode; None if no release ends it."""
+        raise NotImplementedError
 
     @property
     def step(self) -> Step | None:
-        """Rounds of this block and charge of its release; None after the last release.
-
-        A phase whose length follows from released values overrides this property.
-        """
+        """Rounds of this block and charge of its release; None after the last release."""
         plan: Plan = self.problem.plan
-        assert plan.steps is not None, "a phase of a plan without steps overrides `step`"
-        return plan.steps(self.index)
+        if plan.steps is not None:
+            return plan.steps(self.index)
+        if self.rounds is None:
+            return None
+        adaptive: Adaptive = self.problem.phases
+        return adaptive.step(self.rounds, self.measured, self.index)
 
     @property
     def horizon(self) -> int | None:
@@ -85,6 +108,7 @@ class View(ABC, Generic[Public_co]):
         plan: Plan = self.problem.plan
         return plan.horizon
 
+    @final
     @property
     def end(self) -> int | None:
         """The round before which the next release is made, or the horizon after the last one."""
@@ -97,10 +121,11 @@ class View(ABC, Generic[Public_co]):
         neighbours: str = self.problem.neighbours
         return neighbours
 
-    def layout(self) -> tuple[object, State]:
-        """Return public and hidden state with the names, dtypes and shapes of this block."""
-        first: tuple[object, State] = self.problem.start()
-        return first
+    # --- state ------------------------------------------------------------------------------------
+
+    def shape(self) -> object:
+        """Return public state with the names, dtypes and shapes of this block."""
+        return self.problem.first
 
     def check_state(self) -> None:
         """Raise if a state that was read from a file is one that no release can have produced.
@@ -109,11 +134,28 @@ class View(ABC, Generic[Public_co]):
         of indices, too.
         """
 
-    # --- the hooks of a block ---------------------------------------------------------------------
+    @final
+    def layout(self) -> tuple[object, State]:
+        """Return public and hidden state with the names, dtypes and shapes of this block."""
+        phases = self.problem.phases
+        has_begin = isinstance(phases, Scheduled) and self.takes_rounds
+        if has_begin and self.begin != phases.begin(self.index):
+            raise StateError("the schedule has no such release")
+        states, hidden = phases.layout(self.index)
+        return Published(self.shape(), states), hidden
 
-    @abstractmethod
-    def aggregators(self) -> dict[str, Aggregator]:
-        """Return the aggregators of this block, by name."""
+    @final
+    @property
+    def all_growing(self) -> GROWING:
+        """Names of all arrays whose number of rows changes, those of statistics included."""
+        of_statistics = (
+            tuple(f"{each.name}.{key}" for key in each.growing)
+            for each in self.problem.phases.statistics
+            if each.growing
+        )
+        return (*self.growing, *of_statistics)
+
+    # --- the hooks of a block ---------------------------------------------------------------------
 
     @abstractmethod
     def decide(self, rounds: Integers, request: Request) -> np.ndarray:
@@ -122,7 +164,7 @@ class View(ABC, Generic[Public_co]):
     def no_mask_counts(self) -> State:
         """Return the mask counts before the first round with a mask.
 
-        As long as no round of the block has a mask, `release` gets {} instead.
+        As long as no round of the block has a mask, `Released.mask_counts` is {} instead.
         """
         return {}
 
@@ -132,18 +174,41 @@ class View(ABC, Generic[Public_co]):
         Rounds without a mask are not counted: they follow the schedule.
         """
 
-    @abstractmethod
     def read(self, batch: Batch) -> Any:
         """Return the feedback of some rounds as typed answers; refuse a malformed single one."""
+        return self.problem.answer.read(batch)
 
-    @abstractmethod
     def gather(self, block: Block, answers: Any) -> None:
-        """Clip, quantise and add answers from `read`: any rounds of the block, in any order."""
+        """Clip, quantise and add answers from `read`: any rounds of the block, in any order.
+
+        By default, the only statistic takes the answers as they are.
+        """
+        (only,) = self.measured.own
+        only.aggregator_at(self.number).add(block[only.name], answers)
 
     @abstractmethod
+    def update(self, released: Released) -> Public_co:
+        """Return the public state after this block, from what the door returned."""
+
+    # --- what the engine calls --------------------------------------------------------------------
+
+    @final
+    def aggregators(self) -> dict[str, Aggregator]:
+        """Return the aggregators of this block, by name."""
+        number = self.number
+        return {each.name: each.aggregator_at(number) for each in self.measured.all}
+
+    @final
+    def count(self, block: Block, batch: Batch) -> None:
+        """Read the feedback of a batch, and add it to the block."""
+        answers = self.read(batch)
+        for statistic in self.measured.beside:
+            statistic.gather(block, answers)
+        self.gather(block, answers)
+
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public_co, State]:
+    ) -> tuple[Published[Public_co], State]:
         """Return the public and the hidden state after this block, from what the door returns.
 
         Parameters
@@ -157,6 +222,33 @@ class View(ABC, Generic[Public_co]):
         door
             The one way from aggregates to released values.
         """
+        measured = self.measured
+        # Only a report asks for the rounds, and a step takes a while.
+        step = self.step if measured.beside else None
+        at = Occasion(self.number, self.begin, 0 if step is None else step.rounds)
+        results = {}
+        states = self.states.copy()
+        hidden = hidden.copy()
+        for statistic in measured.all:
+            name = statistic.name
+            keys = statistic.hidden_keys
+            results[name], public, own = statistic.release(
+                at,
+                states.get(name, {}),
+                {key: hidden[full] for full, key in keys},
+                block[name],
+                door,
+            )
+            if public:
+                states[name] = public
+            for full, key in keys:
+                hidden[full] = own[key]
+        return Published(self.update(Released(results, mask_counts)), states), hidden
+
+    @final
+    def after(self, event: Any) -> Published[Public_co]:
+        """Return the whole public state after a public event."""
+        return Published(self.noted(event), self.states)
 
     # --- public events and questions --------------------------------------------------------------
 
@@ -201,8 +293,11 @@ class View(ABC, Generic[Public_co]):
             "this mode releases choices only, no scores: see the learner's other modes"
         )
 
-    def report(self) -> Report:
+    def report(self) -> readings.Report:
         """Return what decisions have earned so far, if the setting `report` pays for it."""
+        for statistic in self.problem.phases.statistics:
+            if isinstance(statistic, Report):
+                return statistic.read(self.states[statistic.name])
         if self.problem.settings.earns:
             raise StateError(
                 "no budget was set aside for a report: make the learner with report=0.1, say"
@@ -210,11 +305,6 @@ class View(ABC, Generic[Public_co]):
         raise StateError(
             "this learner reports nothing: see the `report` setting of those that see rewards"
         )
-
-    @property
-    def learning(self) -> "View[Any]":
-        """The view that learns, without the report around it."""
-        return self
 
 
 def nobody(view: View[object]) -> Block:

@@ -11,23 +11,24 @@ they would hardly change the choice.
 Guarantee   docs/guarantees/sets.md, Theorem 2
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers, Mask
-from discreet.budget.privacy import Charge, Privacy
-from discreet.engine.plan import Plan, paid_by_cohorts
-from discreet.engine.request import Block
+from discreet.arrays import Floats, Mask
+from discreet.budget.privacy import Charge, Privacy, pure
+from discreet.engine.plan import State
 from discreet.engine.schedule import DoublingBlocks
+from discreet.engine.statistics import Occasion, Statistic
 from discreet.functions.chains import FamilyChain
 from discreet.functions.sets import SetFunctions
 from discreet.limits import MOST_ROUNDS
-from discreet.release.aggregators import Aggregator, HeldRows
+from discreet.release.aggregators import Aggregate, HeldRows
 from discreet.release.aggregators.gain_path import GainPath
 from discreet.release.door import Door
 from discreet.release.sampled_path import SampledPath
@@ -45,7 +46,7 @@ FIRST = 8
 
 
 @dataclass(frozen=True)
-class DisjointPaths:
+class DisjointPaths(Statistic[HeldRows, "PathDraw"]):
     """The doubling blocks of a learner, and the path along which the set of each is drawn."""
 
     privacy: Privacy
@@ -59,6 +60,8 @@ class DisjointPaths:
     """Value of a set to a person, by the person's row."""
     block: int | Literal["auto"] = "auto"
     """Rounds of the first block."""
+
+    name = "people"
 
     @cached_property
     def budget(self) -> Charge:
@@ -122,54 +125,60 @@ class DisjointPaths:
         """Length of a person's row."""
         return self.family.width(self.candidates)
 
-    def aggregators(self, index: int) -> dict[str, Aggregator]:
-        """Return the aggregator that holds the people of the block before release `index`."""
-        return {"people": HeldRows((self.held(index), self._width))}
-
-    def add(self, block: Block, places: Integers, rows: Floats) -> None:
-        """Hold these people's rows at their places in the block."""
-        self._holding.add(block["people"], places, rows)
+    # --- the statistic ----------------------------------------------------------------------------
 
     @cached_property
-    def _holding(self) -> HeldRows:
+    def aggregator(self) -> HeldRows:
         """The aggregator for adding rows, which does not depend on the size of the block."""
         return HeldRows((0, self._width))
 
-    def draw(
-        self,
-        block: Block,
-        door: Door,
-        left: Callable[[list[int]], Mask],
-        prices: Floats | None = None,
-    ) -> list[int]:
+    def aggregator_at(self, number: int) -> HeldRows:
+        """Return the aggregator that holds the people of the block before release `number`."""
+        return HeldRows((self.held(number), self._width))
+
+    def charge(self, number: int) -> Charge:
+        return self.paths[number].charge
+
+    @property
+    def spent(self) -> Charge:
+        return max(
+            (path.charge for path in self.paths), key=attrgetter("amount"), default=pure(0.0)
+        )
+
+    @property
+    def is_apart(self) -> bool:
+        return True
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        return (*self.paths, LEVELS, MOST_ROWS, MOST_NUMBERS)
+
+    def release(
+        self, at: Occasion, public: State, hidden: State, aggregate: Aggregate, door: Door
+    ) -> "tuple[PathDraw, State, State]":
+        return PathDraw(self, at.number, aggregate, door), public, hidden
+
+
+@dataclass(frozen=True, eq=False)
+class PathDraw:
+    """The draw at the end of a block: it depends on the items that may be drawn now."""
+
+    disjoint: DisjointPaths
+    number: int
+    people: Aggregate
+    door: Door
+
+    def made(self, left: Callable[[list[int]], Mask], prices: Floats | None = None) -> list[int]:
         """Return the items of the next set, in the order in which they are drawn.
 
         Parameters
         ----------
-        block
-            The aggregate with the people held.
-        door
-            Draws the items.
         left
             Returns which items may follow those drawn so far.
         prices
             Factor of each item's gain; 1 by default.
         """
-        prices = np.ones(self.candidates) if prices is None else prices
-        gains = GainPath(block["people"], FamilyChain(self.family), prices, LEVELS)
-        return door.select_path(self.paths[door.index], gains, left)
-
-    def plan(self, method: str, why: str, facts: Mapping[str, object]) -> Plan:
-        """Return the plan: a set after every block, paid by the people of that block alone."""
-        paths = self.paths
-        releases = self.schedule.releases
-        charges = [path.charge for path in paths]
-        usual: dict[str, object] = {"method": method, "why": why, "block": self.schedule.first}
-        return Plan.scheduled(
-            self.schedule,
-            lambda index: charges[index],
-            paid_by_cohorts(self.privacy, charges, blocks=releases),
-            cohort=lambda index: index,
-            facts=usual | dict(facts) | {"releases": releases},
-            constants=(*paths, LEVELS, MOST_ROWS, MOST_NUMBERS),
-        )
+        disjoint = self.disjoint
+        prices = np.ones(disjoint.candidates) if prices is None else prices
+        gains = GainPath(self.people, FamilyChain(disjoint.family), prices, LEVELS)
+        return self.door.select_path(disjoint.paths[self.number], gains, left)

@@ -101,9 +101,9 @@ class CommittedRun:
         self.guarantee = guarantee_of(self.problem, snapshot)
 
     @property
-    def learning(self) -> View[Any]:
-        """The view of the public state, without the report around it."""
-        return self._view.learning
+    def view(self) -> View[Any]:
+        """The view of the public state."""
+        return self._view
 
     @property
     def decision(self) -> dict[str, Any]:

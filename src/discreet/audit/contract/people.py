@@ -106,7 +106,7 @@ def people_aggregated_apart_and_merged_are_the_block(case: Case) -> None:
         block = nobody(view)
         rows = problem.rows([people[round] for round in rounds])
         batch = Batch(rounds, rows, request[rounds])
-        view.gather(block, view.read(batch))
+        view.count(block, batch)
         return block
 
     order = np.random.default_rng(0).permutation(count)

@@ -178,7 +178,7 @@ class ContextualBandit(Learner[Decision, np.ndarray]):
         self._engine.commit_pending_event(
             self._rounds.state()
         )  # numbers follow from all events before
-        arm = self._engine.view.learning.public.arms.announced
+        arm = self._engine.view.public.arms.announced
         name = label_of(arm if label is None else label, "arms")
         self._engine.note(NewArm(name), self._rounds.state())
         return name

@@ -18,20 +18,16 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.budget.privacy import Charge
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State, paid_by_cohorts
+from discreet.engine.phases import Measures, Run, Scheduled
 from discreet.engine.problem import Problem
 from discreet.engine.request import Request
 from discreet.engine.schedule import ListedBlocks, growing_blocks
-from discreet.engine.view import View
+from discreet.engine.statistics import Report, RunningTotal, Units
+from discreet.engine.statistics.report import EARNED
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.phase import ContextualPhase
 from discreet.learners.contextual_bandit.public import Published
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.reported_view import started_with, with_report
-from discreet.learners.reporting import BlockReporting, TotalReporting, Units, planned_with
-from discreet.learners.running_total import RunningTotal
 from discreet.learners.streams import ALIKE
 from discreet.records.contexts import as_contexts, by_feature
 from discreet.release.aggregators import Aggregator, Moments
@@ -51,7 +47,6 @@ class ContextualMode(Problem, Generic[Published]):
 
     growth: ClassVar[float]
     """Factor by which blocks grow after the preparations."""
-    public_type: type[Published]
     preparing: ClassVar[tuple[type[ContextualPhase[Any]], ...]]
     """The phases of the preparations, in order; the last one may be left out."""
     regressing: ClassVar[type[ContextualPhase[Any]]]
@@ -78,8 +73,8 @@ class ContextualMode(Problem, Generic[Published]):
 
     @property
     @abstractmethod
-    def prepared(self) -> list[Charge]:
-        """The charge of each preparation."""
+    def prepared(self) -> tuple[Measures, ...]:
+        """What each preparation measures."""
 
     @property
     @abstractmethod
@@ -103,12 +98,8 @@ class ContextualMode(Problem, Generic[Published]):
 
     @property
     @abstractmethod
-    def constants(self) -> tuple[object, ...]:
-        """The values, besides the settings, on which the state of the preparations depends."""
-
-    @abstractmethod
-    def nothing_learned(self, moments: State) -> Published:
-        """Return the first public state, with this state of the running total."""
+    def first(self) -> Published:
+        """The public state before the first round."""
 
     # --- the plan -----------------------------------------------------------------------------
 
@@ -133,48 +124,41 @@ class ContextualMode(Problem, Generic[Published]):
 
     def _total(self, name: str, aggregator: Kind, share: float) -> RunningTotal[Kind]:
         """Return a running total over all blocks after the preparations."""
-        lengths = self.schedule.lengths[len(self.preparation) :]
         return RunningTotal(
             name,
             aggregator,
-            ListedBlocks(self.settings.rounds, lengths),
+            self.regressions,
             self.settings.privacy,
-            people=max(lengths, default=1),
+            people=max(self.regressions.lengths, default=1),
             disjoint=False,
             share=share,
         )
 
     @cached_property
-    def plan(self) -> Plan:
-        prepared = self.prepared
-        preparations = len(prepared)
-        total = self.moments.sum
-        report = self.report_of_total
+    def regressions(self) -> ListedBlocks:
+        """The blocks after the preparations."""
+        return ListedBlocks(self.settings.rounds, self.schedule.lengths[len(self.preparation) :])
 
-        def charge(index: int) -> Charge:
-            is_preparation = index < preparations
-            learned = prepared[index] if is_preparation else total.charge(index - preparations)
-            reporting = self.reporting(index)
-            return learned if reporting is None else learned + reporting.charge(index)
+    @cached_property
+    def phases(self) -> Scheduled:
+        rounds = self.settings.rounds
+        runs = []
+        for phase, length, measures in zip(
+            self.preparing, self.preparation, self.prepared, strict=False
+        ):
+            blocks = ListedBlocks(rounds, (length,))
+            runs.append(Run(phase, blocks, (*measures, *self.report_of_block)))
+        later = Run(self.regressing, self.regressions, (self.moments, *self.report_of_total))
+        return Scheduled((*runs, later), rounds)
 
-        later = total.spent(self.moments.releases)
-        later = later if report is None else later + report.spent
-        charges = [*(charge(index) for index in range(preparations)), later]
-        of_report = () if self.report_of_block is None else self.report_of_block.constants
-        plan = Plan.scheduled(
-            self.schedule,
-            charge,
-            paid_by_cohorts(self.settings.privacy, charges),
-            cohort=lambda index: min(index, preparations),
-            facts={
-                "method": "screen" if self.settings.screens else "ridge",
-                "why": self.settings.why,
-                "releases": self.schedule.releases,
-                "noise_in_people": self.moments.noise,
-            },
-            constants=(*self.constants, total, *of_report),
-        )
-        return planned_with(report, plan)
+    @property
+    def facts(self) -> dict[str, object]:
+        return {
+            "method": "screen" if self.settings.screens else "ridge",
+            "why": self.settings.why,
+            "releases": self.schedule.releases,
+            "noise_in_people": self.moments.noise,
+        }
 
     # --- the report ---------------------------------------------------------------------------
 
@@ -185,38 +169,20 @@ class ContextualMode(Problem, Generic[Published]):
         return Units(low=-1.0, high=1.0, scale=settings.half_range, zero=settings.middle)
 
     @cached_property
-    def report_of_block(self) -> BlockReporting | None:
-        """The report of a preparation; None without a share of the budget for it."""
+    def report_of_block(self) -> tuple[Report, ...]:
+        """The report of a preparation; none without a share of the budget for it."""
         share = self.settings.report
         if not share:
-            return None
-        return BlockReporting.for_budget(self.settings.privacy.budget * share, self.units)
+            return ()
+        return (Report.of_blocks(self.settings.privacy.budget * share, self.units),)
 
     @cached_property
-    def report_of_total(self) -> TotalReporting | None:
-        """The report of later blocks; None without a share of the budget for it."""
+    def report_of_total(self) -> tuple[Report, ...]:
+        """The report of later blocks; none without a share of the budget for it."""
         share = self.settings.report
         if not share:
-            return None
-        earned = self._total("earned", self.units.number, share)
-        return TotalReporting(self.units, earned, first=len(self.preparation))
-
-    def reporting(self, index: int) -> BlockReporting | TotalReporting | None:
-        """Return the report of the block that ends with release `index`, or None."""
-        is_preparation = index < len(self.preparation)
-        return self.report_of_block if is_preparation else self.report_of_total
-
-    # --- state --------------------------------------------------------------------------------
-
-    def start(self) -> tuple[object, State]:
-        sums, hidden = self.moments.start()
-        return started_with(self.report_of_total, self.nothing_learned(sums), hidden)
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[object]:
-        is_preparation = index < len(self.preparation)
-        phase = self.preparing[index] if is_preparation else self.regressing
-        view = phase(self, of_flat(self.public_type, public), index, begin, coins)
-        return with_report(view, self.reporting(index), public)
+            return ()
+        return (Report(self.units, self._total(EARNED, self.units.number, share)),)
 
     # --- requests and feedback ----------------------------------------------------------------
 

@@ -15,7 +15,6 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.compiled import OnFirstUse
 from discreet.engine.labels import Label, Labels
-from discreet.engine.plan import State
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Request
 from discreet.engine.view import View
@@ -175,10 +174,10 @@ class ContextualPhase(View[Published]):
             raise ConfigError(f"there is an arm {event.label!r} already: choose another label")
         return replace(self.public, arms=arms.with_announced(event.label))
 
-    def layout(self) -> tuple[object, State]:
+    def shape(self) -> Published:
         if not self.public.arms.fits(self.settings.slots):
             raise StateError(f"there is room for {self.settings.slots} arms")
-        return super().layout()
+        return self.problem.first
 
     @cached_property
     def _labels(self) -> Labels:

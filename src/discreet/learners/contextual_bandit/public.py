@@ -14,7 +14,6 @@ from typing import TypeVar
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.engine.plan import State
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 
@@ -55,8 +54,6 @@ class ContextualPublic:
 
     arms: Arms
     estimates: Estimates
-    moments: State
-    """The running total of second moments and moments of all blocks after the preparations."""
 
     @abstractmethod
     def mapped(self, contexts: Floats, scales: Floats) -> Floats:

@@ -26,9 +26,9 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.budget.privacy import Charge
-from discreet.engine.plan import State
+from discreet.engine.phases import Measures
 from discreet.engine.request import Block
+from discreet.engine.statistics import OneRelease, Released
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
@@ -36,13 +36,11 @@ from discreet.learners.contextual_bandit.phase import ContextualPhase, People, k
 from discreet.learners.contextual_bandit.public import FAR_APART, ContextualPublic, Estimates
 from discreet.learners.contextual_bandit.settings import MOST_NUMBERS, ContextualBanditSettings
 from discreet.learners.contextual_bandit.tuning import RIDGE
-from discreet.learners.one_release import OneRelease
 from discreet.optim.ridge import Fitted, fit_ridges
 from discreet.optim.shrinkage import excess_variance, james_stein
 from discreet.optim.spiked_covariance import fourth_root_map
-from discreet.release.aggregators import Aggregator, Gram, Spread
+from discreet.release.aggregators import Gram, Spread
 from discreet.release.aggregators.rounded import Rounded
-from discreet.release.door import Door
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,22 +79,16 @@ class RidgePhase(ContextualPhase[RidgePublic]):
 class Centring(RidgePhase):
     """View of the first block: the mean context, and a typical norm."""
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        spread = self.problem.spread
-        return {spread.name: spread.aggregator}
-
     def gather(self, block: Block, answers: People) -> None:
         spread = self.problem.spread
         rows = self.rows(answers)[answers.arms >= 0, 1:]
         spread.aggregator.add(spread.of(block), rows)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[RidgePublic, State]:
+    def update(self, released: Released) -> RidgePublic:
         """Release the mean context, shrunk (James–Stein), and a map to norms of about 1."""
         spread = self.problem.spread
         longest = self.settings.scaled_length
-        sums, squares, count = spread.aggregator.parted(spread.drawn(block, door))
+        sums, squares, count = spread.aggregator.parted(released[spread])
         people = self.plausible(count)
         mean = sums / people * longest
         square = squares / people * longest**2
@@ -105,57 +97,44 @@ class Centring(RidgePhase):
         around = square - 2 * float(mean @ centre) + float(centre @ centre)
         typical = max(around, 0.02 * longest**2)
         to_one = np.eye(self.settings.features) / (sqrt(typical) * RIDGE.shrinking)
-        return replace(self.at_next, centre=centre, map=to_one), hidden
+        return replace(self.at_next, centre=centre, map=to_one)
 
 
 class WhiteningBlock(RidgePhase):
     """View of the second block: the covariance of contexts."""
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        gram = self.problem.gram
-        return {gram.name: gram.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
         gram = self.problem.gram
         rows = self.rows(answers)[answers.arms >= 0, 1:]
         gram.aggregator.add(gram.of(block), rows * (RIDGE.shrinking / RIDGE.clip))
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[RidgePublic, State]:
+    def update(self, released: Released) -> RidgePublic:
         """Release a whitening map; directions that noise hides are scaled alike."""
         gram = self.problem.gram
         features = self.settings.features
-        matrix, count = gram.aggregator.parted(gram.drawn(block, door))
+        matrix, count = gram.aggregator.parted(released[gram])
         people = self.plausible(count)
         edge = RIDGE.resolved * gram.standard_deviation * sqrt(2 * features) / people
         whitening = fourth_root_map(matrix / people, edge) / RIDGE.clip
-        return replace(self.at_next, map=self.public.map @ whitening), hidden
+        return replace(self.at_next, map=self.public.map @ whitening)
 
 
 class Regression(RidgePhase):
     """View of a block after the preparations: one ridge per arm, from all such blocks so far."""
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        moments = self.problem.moments
-        return {moments.name: moments.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
         moments = self.problem.moments
         rows = self.rows(answers)
         moments.aggregator.add(moments.of(block), rows, answers.rewards, answers.arms)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[RidgePublic, State]:
+    def update(self, released: Released) -> RidgePublic:
         moments = self.problem.moments
-        total = moments.next(self.public.moments, hidden, block, door)
+        total = released[moments]
         grams, sums = moments.aggregator.parted(total.values)
         noise = total.variance**0.5
         fitted = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
         estimates = self._estimates(grams, fitted)
-        public = replace(self.at_next, estimates=estimates, moments=total.public)
-        return public, hidden | total.hidden
+        return replace(self.at_next, estimates=estimates)
 
     def _estimates(self, grams: Floats, fitted: Fitted) -> Estimates:
         """Return coefficients on mapped contexts as weights on contexts in the user's units."""
@@ -187,7 +166,6 @@ class Ridge(ContextualMode[RidgePublic]):
     """Mode with one ridge regression per arm, over all features."""
 
     growth = RIDGE.growth
-    public_type = RidgePublic
     preparing = (Centring, WhiteningBlock)
     regressing = Regression
 
@@ -248,23 +226,19 @@ class Ridge(ContextualMode[RidgePublic]):
         return OneRelease.for_budget("gram", self.budget, Gram.of(self.settings.features))
 
     @property
-    def prepared(self) -> list[Charge]:
-        return [self.spread.charge, self.gram.charge][: len(self.preparation)]
+    def prepared(self) -> tuple[Measures, ...]:
+        return (self.spread,), (self.gram,)
 
     @property
     def rounded(self) -> list[Rounded]:
         return [self.spread.aggregator, self.gram.aggregator][: len(self.preparation)]
 
     @property
-    def constants(self) -> tuple[object, ...]:
-        return self.spread.calibrated, self.gram.calibrated
-
-    def nothing_learned(self, moments: State) -> RidgePublic:
+    def first(self) -> RidgePublic:
         features = self.settings.features
         return RidgePublic(
             arms=Arms.first(self.settings.arms),
             estimates=Estimates.none(self.settings, self.width),
-            moments=moments,
             centre=np.zeros(features),
             map=np.eye(features) / self.settings.scaled_length,
         )

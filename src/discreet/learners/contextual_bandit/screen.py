@@ -26,9 +26,9 @@ from math import log, sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.budget.privacy import Charge
-from discreet.engine.plan import State
+from discreet.engine.phases import Measures
 from discreet.engine.request import Block
+from discreet.engine.statistics import OneRelease, Released
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People
@@ -42,17 +42,15 @@ from discreet.learners.contextual_bandit.screening import (
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.sparse_model import SparseModel, clipping_unit
 from discreet.learners.contextual_bandit.tuning import SCREEN
-from discreet.learners.one_release import OneRelease
 from discreet.optim.shrinkage import james_stein
 from discreet.optim.support import Supports
-from discreet.release.aggregators import Aggregator, Moments, Rows, Spread
+from discreet.release.aggregators import Moments, Rows, Spread
 from discreet.release.aggregators.rounded import Rounded
-from discreet.release.door import Door
 
 
 @dataclass(frozen=True)
 class FirstReleases:
-    """The releases of the first block."""
+    """What the first block measures."""
 
     contexts: OneRelease[Spread]
     rewards: OneRelease[Moments]
@@ -61,9 +59,9 @@ class FirstReleases:
     """The sum of squared rewards."""
 
     @property
-    def charge(self) -> Charge:
-        """The charge of all of them together."""
-        return self.contexts.charge + self.rewards.charge + self.squares.charge
+    def measures(self) -> Measures:
+        """All of them, in the order of their draws."""
+        return self.contexts, self.rewards, self.squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +96,6 @@ class Beginning(ContextualPhase[ScreenPublic]):
 
     problem: "Screen"
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        first = self.problem.beginning
-        return {
-            first.contexts.name: first.contexts.aggregator,
-            first.rewards.name: first.rewards.aggregator,
-            first.squares.name: first.squares.aggregator,
-        }
-
     def gather(self, block: Block, answers: People) -> None:
         people = answers.with_rewards
         first = self.problem.beginning
@@ -115,10 +105,8 @@ class Beginning(ContextualPhase[ScreenPublic]):
         first.rewards.aggregator.add(first.rewards.of(block), ones, people.rewards, people.arms)
         first.squares.aggregator.add(first.squares.of(block), people.rewards[:, None] ** 2)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[ScreenPublic, State]:
-        sums = self._released(block, door)
+    def update(self, released: Released) -> ScreenPublic:
+        sums = self._sums(released)
         located = self._located(sums)
         unit = clipping_unit(sums.squares / sums.people)
         before = self.public.model.supports
@@ -131,15 +119,14 @@ class Beginning(ContextualPhase[ScreenPublic]):
             supports=Supports(before.features, coefficients),
             reference=coefficients * (unit < 1),
         )
-        return replace(self.at_next, model=model), hidden
+        return replace(self.at_next, model=model)
 
-    def _released(self, block: Block, door: Door) -> FirstSums:
-        """Return the sums of the first block, as the door releases them."""
+    def _sums(self, released: Released) -> FirstSums:
+        """Return the sums of the first block, as the door released them."""
         first = self.problem.beginning
-        of_contexts = first.contexts.drawn(block, door)
-        contexts, lengths, count = first.contexts.aggregator.parted(of_contexts)
-        grams, rewards = first.rewards.aggregator.parted(first.rewards.drawn(block, door))
-        squares = float(first.squares.drawn(block, door)[0])
+        contexts, lengths, count = first.contexts.aggregator.parted(released[first.contexts])
+        grams, rewards = first.rewards.aggregator.parted(released[first.rewards])
+        squares = float(released[first.squares][0])
         people = self.plausible(count)
         return FirstSums(contexts, lengths, people, grams[:, 0, 0], rewards[:, 0], squares)
 
@@ -168,10 +155,6 @@ class SmallRidges(ContextualPhase[ScreenPublic]):
 
     problem: "Screen"
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        moments = self.problem.moments
-        return {moments.name: moments.aggregator}
-
     def gather(self, block: Block, answers: People) -> None:
         people = answers.with_rewards
         model = self.public.model
@@ -181,25 +164,21 @@ class SmallRidges(ContextualPhase[ScreenPublic]):
         residuals = model.residuals(rows, people)
         moments.aggregator.add(moments.of(block), rows, residuals, people.arms)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[ScreenPublic, State]:
+    def update(self, released: Released) -> ScreenPublic:
         moments = self.problem.moments
         active = self.public.arms.active
-        total = moments.next(self.public.moments, hidden, block, door)
+        total = released[moments]
         grams, sums = moments.aggregator.parted(total.values)
         refitted = self.public.model.refitted(grams, sums, total.variance**0.5)
         model = replace(self.public.model, supports=refitted.supports)
         estimates = model.estimates(refitted.covariances, active, self.settings.bounds)
-        public = replace(self.at_next, model=model, estimates=estimates, moments=total.public)
-        return public, hidden | total.hidden
+        return replace(self.at_next, model=model, estimates=estimates)
 
 
 class Screen(ContextualMode[ScreenPublic]):
     """Mode that draws features in screenings, and then fits one small ridge per arm."""
 
     growth = SCREEN.growth
-    public_type = ScreenPublic
     preparing = (Beginning, FirstScreening, LastScreening)
     regressing = SmallRidges
 
@@ -257,8 +236,8 @@ class Screen(ContextualMode[ScreenPublic]):
         ]
 
     @property
-    def prepared(self) -> list[Charge]:
-        return [self.beginning.charge, *(stage.charge for stage in self.stages)]
+    def prepared(self) -> tuple[Measures, ...]:
+        return self.beginning.measures, *(stage.measures for stage in self.stages)
 
     @property
     def rounded(self) -> list[Rounded]:
@@ -266,14 +245,10 @@ class Screen(ContextualMode[ScreenPublic]):
         return [*first, *(stage.ridge.aggregator for stage in self.stages)]
 
     @property
-    def constants(self) -> tuple[object, ...]:
-        return self.beginning, *self.stages
-
-    def nothing_learned(self, moments: State) -> ScreenPublic:
+    def first(self) -> ScreenPublic:
         return ScreenPublic(
             arms=Arms.first(self.settings.arms),
             estimates=Estimates.none(self.settings, self.width),
-            moments=moments,
             model=SparseModel.none(self.settings, self.most),
         )
 

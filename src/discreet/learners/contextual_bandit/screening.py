@@ -14,28 +14,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.privacy import Charge
+from discreet.engine.phases import Measures
 from discreet.engine.plan import State
 from discreet.engine.request import Block
+from discreet.engine.statistics import Occasion, OneRelease, Released, Statistic
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People
 from discreet.learners.contextual_bandit.public import ContextualPublic
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.sparse_model import Refitted, SparseModel, clipping_unit
 from discreet.learners.contextual_bandit.tuning import SCREEN
-from discreet.learners.one_release import OneRelease
 from discreet.optim.support import Supports
-from discreet.release.aggregators import Aggregate, Aggregator, ChosenRows, Moments, Rows
+from discreet.release.aggregators import Aggregate, ChosenRows, Moments, Rows
 from discreet.release.door import Door
 from discreet.release.noise import CalibratedNoise
 from discreet.release.selection import Selection
 
 if TYPE_CHECKING:
     from discreet.learners.contextual_bandit.screen import Screen
-
-
-SCORES = "scores"
-"""The name of the aggregate of scores in a block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +45,74 @@ class ScreenPublic(ContextualPublic):
         return self.model.on_every_arm(self.model.centred(contexts, scales))
 
 
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The features that each arm drew, one row per arm, and their noisy sums."""
+
+    features: Integers
+    sums: Floats
+
+
 @dataclass(frozen=True)
-class Stage:
-    """The mechanisms of one screening, and the number of features that each arm draws."""
+class ScoredFeatures(Statistic[ChosenRows, "FeatureDraw"]):
+    """The statistic of a screening: features are drawn by their scores, and their sums released."""
 
     picks: int
+    """The number of features that each arm draws."""
     draw: Selection
     scores: ChosenRows
     """The aggregator of the scores of all features, on the grid of `values`."""
     values: CalibratedNoise[ChosenRows]
+
+    name = "scores"
+
+    @property
+    def aggregator(self) -> ChosenRows:
+        return self.scores
+
+    def charge(self, number: int) -> Charge:
+        return self.draw.charge("zcdp") * self.picks + self.values.charge
+
+    @property
+    def spent(self) -> Charge:
+        return self.charge(0)
+
+    @property
+    def is_apart(self) -> bool:
+        return True
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        return (self,)
+
+    def release(
+        self, at: Occasion, public: State, hidden: State, aggregate: Aggregate, door: Door
+    ) -> "tuple[FeatureDraw, State, State]":
+        return FeatureDraw(self, aggregate, door), public, hidden
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureDraw:
+    """The draw of a screening, which depends on the features that arms have already."""
+
+    scored: ScoredFeatures
+    aggregate: Aggregate
+    door: Door
+
+    def made(self, eligible: Mask) -> Drawn:
+        """Draw eligible features for every arm, and release their sums."""
+        scored = self.scored
+        magnitudes = scored.scores.magnitudes(self.aggregate)
+        features = self.door.select_in_slots(scored.draw, magnitudes, eligible, draws=scored.picks)
+        sums = self.door.release(scored.values, scored.scores.picked(self.aggregate, features))
+        return Drawn(features, sums)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one screening measures."""
+
+    scores: ScoredFeatures
     ridge: OneRelease[Moments]
     scalars: OneRelease[Rows]
 
@@ -72,22 +128,19 @@ class Stage:
             budget * shares.values, ChosenRows((settings.slots, picks))
         )
         scores = ChosenRows((settings.slots, settings.features), values.aggregator.levels)
+        draw = Selection.for_budget(budget * shares.draws, scores, draws=picks)
         moments = Moments.of(settings.slots, width)
         scalars = Rows((3,), norm=np.inf, nonnegative=True)
         return cls(
-            picks,
-            Selection.for_budget(budget * shares.draws, scores, draws=picks),
-            scores,
-            values,
+            ScoredFeatures(picks, draw, scores, values),
             OneRelease.for_budget("ridge", budget * shares.ridge, moments),
             OneRelease.for_budget("scalars", budget * shares.scalars, scalars),
         )
 
     @property
-    def charge(self) -> Charge:
-        """The charge of the screening."""
-        drawn = self.draw.charge("zcdp") * self.picks
-        return drawn + self.values.charge + self.ridge.charge + self.scalars.charge
+    def measures(self) -> Measures:
+        """All of them, in the order of their draws."""
+        return self.scores, self.ridge, self.scalars
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +155,6 @@ class StageSums:
     """Σ x·clip(x), averaged over features, in units of twice the typical distance."""
     people: float
     """The number of people, from a noisy count."""
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """The features that each arm drew, one row per arm, and their noisy sums."""
-
-    features: Integers
-    sums: Floats
 
 
 class Screening(ContextualPhase[ScreenPublic]):
@@ -138,15 +183,6 @@ class Screening(ContextualPhase[ScreenPublic]):
 
     # --- people ---------------------------------------------------------------------------------
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        ridge = self.stage.ridge
-        scalars = self.stage.scalars
-        return {
-            SCORES: self.stage.scores,
-            ridge.name: ridge.aggregator,
-            scalars.name: scalars.aggregator,
-        }
-
     def gather(self, block: Block, answers: People) -> None:
         people = answers.with_rewards
         model = self.public.model
@@ -163,7 +199,8 @@ class Screening(ContextualPhase[ScreenPublic]):
         typical = self.public.model.typical
         clipped = np.clip(centred, -typical, typical)
         products = np.clip(residuals, -1, 1)[:, None] * (clipped / typical)
-        self.stage.scores.add(block[SCORES], products, arms)
+        scores = self.stage.scores
+        scores.aggregator.add(scores.of(block), products, arms)
         overlap = (centred * clipped).mean(axis=1) / (2 * typical)
         ones = np.ones(len(overlap))
         rows = np.stack([residuals**2, overlap, ones], axis=1)
@@ -171,37 +208,25 @@ class Screening(ContextualPhase[ScreenPublic]):
 
     # --- the release ----------------------------------------------------------------------------
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[ScreenPublic, State]:
+    def update(self, released: Released) -> ScreenPublic:
         model = self.public.model
         active = self.public.arms.active
-        sums = self._released(block, door)
+        sums = self._sums(released)
         noise = self.stage.ridge.standard_deviation
         refitted = model.refitted(sums.grams, sums.moments, noise)
         supports = self.selected(refitted)
-        drawn = self._drawn(supports, block[SCORES], door)
+        drawn = released[self.stage.scores].made(~supports.among(self.settings.features))
         supports = supports.with_more(drawn.features, self._coefficients(drawn, sums))
         model = self._model(self.completed(supports), sums)
         estimates = model.estimates(refitted.covariances, active, self.settings.bounds)
-        return replace(self.at_next, model=model, estimates=estimates), hidden
+        return replace(self.at_next, model=model, estimates=estimates)
 
-    def _released(self, block: Block, door: Door) -> StageSums:
-        """Return the sums of this block, as the door releases them."""
+    def _sums(self, released: Released) -> StageSums:
+        """Return the sums of this block, as the door released them."""
         ridge = self.stage.ridge
-        scalars = self.stage.scalars
-        grams, moments = ridge.aggregator.parted(ridge.drawn(block, door))
-        squares, overlaps, count = scalars.drawn(block, door).tolist()
+        grams, moments = ridge.aggregator.parted(released[ridge])
+        squares, overlaps, count = released[self.stage.scalars].tolist()
         return StageSums(grams, moments, squares, overlaps, self.plausible(count))
-
-    def _drawn(self, supports: Supports, scores: Aggregate, door: Door) -> Drawn:
-        """Draw features for every arm, other than those it has, and release their sums."""
-        stage = self.stage
-        eligible = ~supports.among(self.settings.features)
-        magnitudes = stage.scores.magnitudes(scores)
-        features = door.select_in_slots(stage.draw, magnitudes, eligible, draws=stage.picks)
-        sums = door.release(stage.values, stage.scores.picked(scores, features))
-        return Drawn(features, sums)
 
     def _coefficients(self, drawn: Drawn, sums: StageSums) -> Floats:
         """Return the coefficients of drawn features; 0 where a sum does not exceed its noise."""
@@ -210,7 +235,7 @@ class Screening(ContextualPhase[ScreenPublic]):
         typical = model.typical
         people = sums.people
         overlap = max(2 * typical * sums.overlaps / people, 0.1 * typical**2)
-        noise = sqrt(self.stage.values.standard_deviation**2 + people / slots / 4)
+        noise = sqrt(self.stage.scores.values.standard_deviation**2 + people / slots / 4)
         sizes = np.abs(drawn.sums)
         shrunk = np.where(sizes > noise, np.sign(drawn.sums) * (sizes - noise / 2), 0.0)
         shrunk[self.public.arms.active :] = 0.0  # these arms were not played yet
@@ -245,7 +270,7 @@ class LastScreening(Screening):
     """
 
     def selected(self, refitted: Refitted) -> Supports:
-        most = self.problem.most - self.stage.picks
+        most = self.problem.most - self.stage.scores.picks
         return refitted.supports.pruned(refitted.deviations, most, least=1.0)
 
     def plays(self, sums: StageSums) -> Floats:

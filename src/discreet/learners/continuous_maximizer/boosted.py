@@ -28,18 +28,14 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State, paid_by_cohorts
+from discreet.engine.phases import Run, Scheduled
 from discreet.engine.readings import Scores
 from discreet.engine.request import Block
 from discreet.engine.schedule import ListedBlocks
+from discreet.engine.statistics import OneRelease, Released, RunningTotal
 from discreet.learners.continuous_maximizer.mode import People, PointMode, PointView
 from discreet.learners.continuous_maximizer.places import Gradients, MixedPlace, VertexPlace
-from discreet.learners.one_release import OneRelease
-from discreet.learners.running_total import RunningTotal
-from discreet.release.aggregators import Aggregator, OneChoice, Rows
-from discreet.release.door import Door
+from discreet.release.aggregators import OneChoice, Rows
 from discreet.release.noise import CalibratedNoise
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
@@ -79,8 +75,6 @@ class Public:
 
     bound: float
     """Length to which gradients are clipped."""
-    gradient: State
-    """Public state of the running total of gradients."""
     total: Floats
     """The newest total, in the units of the functions."""
     variance: float
@@ -111,10 +105,6 @@ class BoostedView(PointView[Public]):
 class Look(BoostedView):
     """The first block if no bound is given: it counts the lengths of gradients at 0."""
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        lengths = self.problem.lengths
-        return {lengths.name: lengths.aggregator}
-
     def gather(self, block: Block, answers: People) -> None:
         lengths = self.problem.lengths
         origin = np.zeros(self.settings.domain.items)
@@ -131,11 +121,9 @@ class Look(BoostedView):
         bins = np.clip(np.nan_to_num(np.floor(-2 * np.log2(shares))), 0, TUNED.bins - 1)
         return np.where(shares > 0, bins, -1).astype(np.int64)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        bound = self._bound_from(self.problem.lengths.drawn(block, door))
-        return replace(self.public, bound=bound), hidden
+    def update(self, released: Released) -> Public:
+        bound = self._bound_from(released[self.problem.lengths])
+        return replace(self.public, bound=bound)
 
     def _bound_from(self, counts: Floats) -> float:
         """Return a bound from noisy counts: a share of the median length.
@@ -158,10 +146,6 @@ class Look(BoostedView):
 class Climb(BoostedView):
     """A block whose boosted gradients enter the running total."""
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        gradient = self.problem.gradient
-        return {gradient.name: gradient.aggregator}
-
     def gather(self, block: Block, answers: People) -> None:
         gradient = self.problem.gradient
         with np.errstate(all="ignore"):  # a warning would reveal personal data
@@ -179,20 +163,16 @@ class Climb(BoostedView):
             total += weight * function.gradients(rows, node * point)
         return total
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         public = self.public
-        total = self.problem.gradient.next(public.gradient, hidden, block, door)
+        total = released[self.problem.gradient]
         gradients = Gradients(total, public.bound, before=public.total)
-        after = Public(
+        return Public(
             bound=public.bound,
-            gradient=total.public,
             total=gradients.values,
             variance=gradients.variance,
             place=public.place.next(self.settings.domain, gradients),
         )
-        return after, total.hidden
 
 
 # --- the mode -------------------------------------------------------------------------------------
@@ -241,35 +221,36 @@ class Boosted(PointMode):
     @cached_property
     def gradient(self) -> RunningTotal[Rows]:
         """The running total of gradients, in units of the bound."""
-        lengths = self.schedule.lengths[self.looks :]
         norm = 1 if self.settings.privacy.pure else 2
         return RunningTotal(
             "gradient",
             Rows((self.settings.domain.items,), norm=norm, nonnegative=True),
-            ListedBlocks(self.settings.rounds, lengths),
+            self.climbs,
             self.settings.privacy,
-            people=max(lengths, default=1),
+            people=max(self.climbs.lengths, default=1),
             disjoint=False,
         )
 
     @cached_property
-    def plan(self) -> Plan:
-        total = self.gradient.sum
-        looks = self.looks
-        first = [self.lengths.charge] * looks
-        return Plan.scheduled(
-            self.schedule,
-            lambda index: first[index] if index < looks else total.charge(index - looks),
-            paid_by_cohorts(self.settings.privacy, [*first, total.spent(self.gradient.releases)]),
-            cohort=lambda index: min(index, looks),
-            facts={
-                "method": "euclidean" if self.is_mixed else "vertex",
-                "why": self._why,
-                "releases": self.schedule.releases,
-                "noise_in_people": self.gradient.noise,
-            },
-            constants=(*([self.lengths.calibrated] * looks), total),
-        )
+    def climbs(self) -> ListedBlocks:
+        """The blocks that climb."""
+        return ListedBlocks(self.settings.rounds, self.schedule.lengths[self.looks :])
+
+    @cached_property
+    def phases(self) -> Scheduled:
+        rounds = self.settings.rounds
+        looks = ListedBlocks(rounds, self.schedule.lengths[: self.looks])
+        first = (Run(Look, looks, (self.lengths,)),) * self.looks
+        return Scheduled((*first, Run(Climb, self.climbs, (self.gradient,))), rounds)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return {
+            "method": "euclidean" if self.is_mixed else "vertex",
+            "why": self._why,
+            "releases": self.schedule.releases,
+            "noise_in_people": self.gradient.noise,
+        }
 
     @property
     def _why(self) -> str:
@@ -283,13 +264,9 @@ class Boosted(PointMode):
 
     # --- from one release to the next -------------------------------------------------------------
 
-    def start(self) -> tuple[Public, State]:
-        sums, hidden = self.gradient.start()
+    @property
+    def first(self) -> Public:
         domain = self.settings.domain
         bound = self.longest if self.settings.bound == "auto" else self.settings.bound
         place = MixedPlace.first(domain) if self.is_mixed else VertexPlace(self.first_point())
-        return Public(float(bound), sums, np.zeros(domain.items), 0.0, place), hidden
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> BoostedView:
-        phase = Look if index < self.looks else Climb
-        return phase(self, of_flat(Public, public), index, begin, coins)
+        return Public(float(bound), np.zeros(domain.items), 0.0, place)

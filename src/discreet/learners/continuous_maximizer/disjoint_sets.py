@@ -19,10 +19,9 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.request import Block
+from discreet.engine.statistics import Released
 from discreet.errors import ConfigError
 from discreet.learners.continuous_maximizer.mode import (
     Family,
@@ -34,8 +33,6 @@ from discreet.learners.continuous_maximizer.mode import (
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.optim.constraints import Priced, indicator
-from discreet.release.aggregators import Aggregator
-from discreet.release.door import Door
 
 
 @dataclass(frozen=True)
@@ -62,19 +59,15 @@ class DisjointView(PointView[Public]):
 
     problem: "DisjointSets"
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        return self.problem.disjoint.aggregators(self.index)
-
     def gather(self, block: Block, answers: People) -> None:
-        self.problem.disjoint.add(block, answers.rounds - self.begin, answers.rows)
+        people = self.problem.disjoint
+        people.aggregator.add(people.of(block), answers.rounds - self.begin, answers.rows)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         domain = self.settings.domain
         prices = self.problem.prices(self.index)
-        chosen = self.problem.disjoint.draw(block, door, domain.extensions, prices)
-        return Public(indicator(chosen, domain.items)), {}
+        chosen = released[self.problem.disjoint].made(domain.extensions, prices)
+        return Public(indicator(chosen, domain.items))
 
 
 class DisjointSets(PointMode):
@@ -116,16 +109,23 @@ class DisjointSets(PointMode):
         )
 
     @cached_property
-    def plan(self) -> Plan:
-        why = "people are alike over time"
-        return self.disjoint.plan("disjoint-sets", why, {"noise_in_people": self.disjoint.noise})
+    def phases(self) -> Scheduled:
+        return Scheduled.one(DisjointView, self.disjoint.schedule, self.disjoint)
 
-    def start(self) -> tuple[Public, State]:
+    @property
+    def facts(self) -> dict[str, object]:
+        return {
+            "method": "disjoint-sets",
+            "why": "people are alike over time",
+            "block": self.disjoint.schedule.first,
+            "noise_in_people": self.disjoint.noise,
+            "releases": self.disjoint.schedule.releases,
+        }
+
+    @property
+    def first(self) -> Public:
         chosen = self.settings.domain.best(self.first_point())
-        return Public(indicator(chosen, self.settings.domain.items)), {}
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> DisjointView:
-        return DisjointView(self, of_flat(Public, public), index, begin, coins)
+        return Public(indicator(chosen, self.settings.domain.items))
 
     def prices(self, index: int) -> Floats:
         """Return the factor of each item's gain: a public function of the number of held people."""

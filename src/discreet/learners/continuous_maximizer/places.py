@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from discreet.arrays import Floats
 from discreet.domains import SetDomain
-from discreet.learners.running_total import Total
+from discreet.engine.statistics import Total
 from discreet.optim.euclidean import Euclidean
 from discreet.optim.leader import Leader, LeaderMemory, Steps
 

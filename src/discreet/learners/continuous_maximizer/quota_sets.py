@@ -8,17 +8,16 @@ Guarantee   docs/guarantees/sets.md, Theorem 1
 Runtime     O(rank · n) per person
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from discreet.arrays import Floats
 from discreet.domains import UniformMatroid
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import flat, of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Block
-from discreet.engine.view import View
+from discreet.engine.statistics import Released
 from discreet.errors import ConfigError
 from discreet.learners.continuous_maximizer.mode import (
     Family,
@@ -27,20 +26,18 @@ from discreet.learners.continuous_maximizer.mode import (
     built_in_family,
 )
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.set_maximizer.gain_sum import GainSum
-from discreet.learners.set_maximizer.preferences import SlateState
+from discreet.learners.set_maximizer.gain_sum import GainSum, SumView
+from discreet.learners.set_maximizer.gain_sum import Public as Slates
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.optim.constraints import indicator
-from discreet.release.aggregators import Aggregator
-from discreet.release.door import Door
 
 
 @dataclass(frozen=True, eq=False)
 class Public:
     """Everything that releases have produced."""
 
-    slates: State
-    """Public state of the slates' mode."""
+    slates: Slates
+    """What the slates' mode publishes."""
     point: Floats
     """Indicator of the newest slate."""
 
@@ -51,24 +48,19 @@ class QuotaView(PointView[Public]):
     problem: "QuotaSets"
 
     @cached_property
-    def slates(self) -> View[SlateState]:
+    def slates(self) -> SumView:
         """The view of the slates' mode in this block."""
-        return self.problem.slates.view(self.public.slates, self.index, self.begin, self.coins)
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        return self.slates.aggregators()
+        mode = self.problem.slates
+        return SumView(mode, self.public.slates, self.index, self.begin, self.coins)
 
     def read(self, batch: Batch) -> object:
         return self.slates.read(batch)
 
-    def gather(self, block: Block, answers: object) -> None:
+    def gather(self, block: Block, answers: Any) -> None:
         self.slates.gather(block, answers)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        public, hidden = self.slates.release(mask_counts, hidden, block, door)
-        return self.problem.published(public), hidden
+    def update(self, released: Released) -> Public:
+        return self.problem.published(self.slates.update(released))
 
     def check_state(self) -> None:
         self.slates.check_state()
@@ -122,27 +114,27 @@ class QuotaSets(PointMode):
         )
 
     @cached_property
-    def plan(self) -> Plan:
-        plan = self.slates.plan
-        facts = {
-            "block": plan.facts["block"],
-            "releases": plan.facts["releases"],
+    def phases(self) -> Scheduled:
+        return Scheduled.one(QuotaView, self.slates.schedule, self.slates.gains)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        gains = self.slates.gains
+        return {
+            "block": self.slates.first_block,
+            "releases": gains.releases,
             "method": "quota-sets",
             "why": "sets under a quota are slates whose order does not matter",
-            "noise_in_people": plan.facts["noise_in_visitors"],
+            "noise_in_people": gains.noise,
         }
-        return replace(plan, facts=facts)
 
-    def start(self) -> tuple[Public, State]:
-        public, hidden = self.slates.start()
-        return self.published(public), hidden
+    @property
+    def first(self) -> Public:
+        return self.published(self.slates.first)
 
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> QuotaView:
-        return QuotaView(self, of_flat(Public, public), index, begin, coins)
-
-    def published(self, slates: SlateState) -> Public:
+    def published(self, slates: Slates) -> Public:
         """Return the public state, given that of the slates' mode."""
-        return Public(flat(slates), indicator(slates.slate.tolist(), self.settings.domain.items))
+        return Public(slates, indicator(slates.slate.tolist(), self.settings.domain.items))
 
 
 def _is_slate(settings: ContinuousMaximizerSettings) -> bool:

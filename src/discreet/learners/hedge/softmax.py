@@ -15,37 +15,32 @@ References  Freund, Schapire (1997)
             Perez-Salazar, Cummings (2021), Algorithm 1 with another mechanism
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf, log, sqrt
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
 from discreet.engine.labels import Labels
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.problem import Problem
 from discreet.engine.readings import Scores
-from discreet.engine.request import Batch, Block, Request
+from discreet.engine.request import Block, Request
 from discreet.engine.schedule import EqualBlocks, Segments
+from discreet.engine.statistics import Released, RunningTotal
 from discreet.engine.view import View
-from discreet.feedback import as_rows
+from discreet.learners.answers import Row
 from discreet.learners.hedge.settings import HedgeSettings
 from discreet.learners.labels import Label, names_by_number
-from discreet.learners.segmented import SegmentedState, SegmentedTotal
 from discreet.learners.streams import ADVERSARIAL
 from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range, softmax
-from discreet.release.aggregators import Aggregator, Rows
-from discreet.release.door import Door
+from discreet.release.aggregators import Rows
 
 FIRST_SEGMENT = 1024
 """Rounds of the first segment, without a horizon; each next segment has twice as many."""
 SEGMENT_BLOCK = 32
 """Rounds of every block, without a horizon."""
-GAINS = "gains"
-"""Name of the aggregate of a block."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +58,10 @@ TUNED = Tuning()
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """Public state: totals of gains, and the probabilities of the next block."""
+    """Public state: total gains, and the probabilities of the next block."""
 
-    gains: SegmentedState
-    """Totals of the gains of all actions, and of the expected gains of the decisions."""
+    gains: Floats
+    """Total gain of each action."""
     up_to: Floats
     """Cumulative probabilities of the actions: published, so that every machine has the same."""
     cuts: int
@@ -79,21 +74,9 @@ class SoftmaxView(View[Public]):
     problem: "Softmax"
 
     @cached_property
-    def rows(self) -> Rows:
-        """The aggregator of this block."""
-        return self.problem.gains.aggregator(self.index)
-
-    @cached_property
     def probabilities(self) -> Floats:
         """The probability of each action."""
         return np.diff(self.public.up_to, prepend=0.0)
-
-    def layout(self) -> tuple[Public, State]:
-        gains, hidden = self.problem.gains.layout(self.index, self.begin)
-        return replace(self.problem.nothing_learned, gains=gains), hidden
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {GAINS: self.rows}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         """Draw one action per round by the round's coin; past the horizon take the likeliest."""
@@ -104,26 +87,21 @@ class SoftmaxView(View[Public]):
         drawn = up_to.searchsorted(self.coins.uniform(rounds) * up_to[-1], side="right")
         return np.asarray(np.minimum(drawn, settings.actions - 1))
 
-    def read(self, batch: Batch) -> Floats:
-        return as_rows(batch, self.problem.settings.actions)
-
     def gather(self, block: Block, answers: Floats) -> None:
         bound = self.problem.settings.bound
         with np.errstate(all="ignore"):
             gains = np.clip(answers, 0.0, bound)
             earned = np.minimum(gains @ self.probabilities, bound)
-        self.rows.add(block[GAINS], np.concatenate([gains, earned[:, None]], axis=1))
+        rows = self.problem.gains.aggregator_at(self.number)
+        rows.add(self.problem.gains.of(block), np.concatenate([gains, earned[:, None]], axis=1))
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        gains, hidden = self.problem.gains.next(self.public.gains, hidden, block[GAINS], door)
-        totals = gains.total[:-1]
-        earned = float(gains.total[-1])
+    def update(self, released: Released) -> Public:
+        values = released[self.problem.gains].values
+        totals, earned = values[:-1], float(values[-1])
         rate = self.problem.rate(self.index + 1)
         lost = (float(totals.max()) - earned) / self.problem.settings.bound
         cuts = rate.cuts_after(self.public.cuts, lost)
-        return Public(gains, self.problem.up_to(totals, rate.at(cuts)), cuts), hidden
+        return Public(totals, self.problem.up_to(totals, rate.at(cuts)), cuts)
 
     # --- what may be read -------------------------------------------------------------------------
 
@@ -141,7 +119,7 @@ class SoftmaxView(View[Public]):
         """Return the released total gain of each action."""
         deviation = self.problem.gains.standard_deviation(self.index)
         deviations = np.full(self.problem.settings.actions, deviation)
-        return Scores(self.public.gains.total[:-1].copy(), deviations)
+        return Scores(self.public.gains.copy(), deviations)
 
 
 class Softmax(Problem):
@@ -161,21 +139,25 @@ class Softmax(Problem):
     def check(self) -> None:
         self.gains.check()
 
-    # --- the plan ---------------------------------------------------------------------------------
+    # --- what is measured -------------------------------------------------------------------------
 
     @cached_property
-    def gains(self) -> SegmentedTotal:
-        """The running total of gains."""
+    def phases(self) -> Scheduled:
+        return Scheduled.one(SoftmaxView, self.gains.schedule, self.gains)
+
+    @cached_property
+    def gains(self) -> RunningTotal[Rows]:
+        """The running total of the gains of all actions, and of the decisions' expected gains."""
         settings = self.settings
         if settings.horizon is None:
             return self._gains(Segments(FIRST_SEGMENT, SEGMENT_BLOCK), SEGMENT_BLOCK)
         block = self._block(settings.horizon) if settings.block == "auto" else settings.block
         return self._gains(EqualBlocks(settings.horizon, block, last=False), block)
 
-    def _gains(self, schedule: EqualBlocks | Segments, block: int) -> SegmentedTotal:
+    def _gains(self, schedule: EqualBlocks | Segments, block: int) -> RunningTotal[Rows]:
         """Return the running total of gains for blocks of `block` rounds."""
         rows = Rows((self.settings.actions + 1,), self.settings.bound, inf, nonnegative=True)
-        return SegmentedTotal(rows, schedule, self.settings.privacy, block)
+        return RunningTotal("gains", rows, schedule, self.settings.privacy, people=block)
 
     def _block(self, horizon: int) -> int:
         """Return the length of blocks that balances delay with noise."""
@@ -186,7 +168,7 @@ class Softmax(Problem):
 
         return block_for(horizon, range_of)
 
-    def _range(self, gains: SegmentedTotal, releases: int) -> float:
+    def _range(self, gains: RunningTotal[Rows], releases: int) -> float:
         """Return the expected range of the noise of `releases` totals, in units of the bound."""
         counts = np.unique(np.linspace(1, releases, min(releases, 50)).astype(int)).tolist()
         deviation = np.mean([gains.standard_deviation(count) for count in counts])
@@ -198,7 +180,7 @@ class Softmax(Problem):
         number, _ = gains.place(index)
         if number not in self._rates:
             releases = sum(gains.length(earlier) for earlier in range(number + 1))
-            block = gains.schedule.block
+            block = gains.people
             rounds = self.settings.horizon
             if rounds is None:
                 rounds = releases * block  # up to the end of the segment
@@ -216,14 +198,14 @@ class Softmax(Problem):
     def _rates(self) -> dict[int, AdaptiveRate]:
         return {}
 
-    @cached_property
-    def plan(self) -> Plan:
+    @property
+    def facts(self) -> dict[str, object]:
         gains = self.gains
         rate = self.rate(0)
         facts: dict[str, object] = {
             "method": "softmax",
             "why": "every round has a coin of its own, so that no stream can foresee its action",
-            "block": gains.schedule.block,
+            "block": gains.people,
             "releases": gains.schedule.releases,
             "rate": rate.at(0),
             "slowest_rate": rate.slowest,
@@ -231,15 +213,11 @@ class Softmax(Problem):
         }
         if self.settings.horizon is not None and not self.settings.privacy.pure:
             facts["regret_bound"] = self._regret_bound(rate)
-        constants = (gains.sum_of(0), TUNED.boldness, TUNED.patience)
-        return Plan.scheduled(
-            gains.schedule,
-            gains.charge,
-            gains.spending,
-            cohort=gains.cohort,
-            facts=facts,
-            constants=constants,
-        )
+        return facts
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        return TUNED.boldness, TUNED.patience
 
     def _regret_bound(self, rate: AdaptiveRate) -> float:
         """Return the regret bound of Theorem 2 for Gaussian noise, in the gains' own units."""
@@ -247,31 +225,25 @@ class Softmax(Problem):
         releases = max(1, gains.length(0))
         largest = gains.standard_deviation(releases) / self.settings.bound
         noise = 2 * largest * sqrt(2 * log(2 * (self.settings.actions + 1) * releases))
-        levels = rate.most_cuts * rate.level + gains.schedule.block
+        levels = rate.most_cuts * rate.level + gains.people
         return (rate.bound + levels + noise) * self.settings.bound
 
-    # --- state ------------------------------------------------------------------------------------
-
     @property
-    def nothing_learned(self) -> Public:
+    def first(self) -> Public:
         """Public state before the first round: all actions are equally likely."""
-        return Public(self.gains.start(), self.up_to(np.zeros(self.settings.actions), 0.0), cuts=0)
+        nothing = np.zeros(self.settings.actions)
+        return Public(nothing, self.up_to(nothing, 0.0), cuts=0)
 
     def up_to(self, totals: Floats, rate: float) -> Floats:
         """Return the cumulative probabilities of the actions."""
         return np.cumsum(softmax(totals / self.settings.bound, rate))
 
-    def start(self) -> tuple[Public, State]:
-        return self.nothing_learned, {}
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> SoftmaxView:
-        return SoftmaxView(self, of_flat(Public, public), index, begin, coins)
-
     def single(self, decisions: Integers) -> int:
         return int(decisions[0])
 
-    def blank(self) -> Floats:
-        return np.zeros(self.settings.actions)
+    @cached_property
+    def answer(self) -> Row:
+        return Row(self.settings.actions)
 
     @property
     def names(self) -> list[Label]:

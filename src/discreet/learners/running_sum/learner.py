@@ -14,7 +14,6 @@ from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes, guar
 from discreet.learners.constructor import constructor
 from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.learners.running_sum.settings import RunningSumSettings
-from discreet.learners.segmented import SegmentedTotal
 
 
 class RunningSum(Learner[Floats, Floats]):
@@ -114,11 +113,11 @@ class RunningSum(Learner[Floats, Floats]):
     @property
     def total(self) -> Floats:
         """The newest released total."""
-        total: Floats = self._engine.view.learning.public.total
+        total: Floats = self._engine.view.public.total
         return total.copy()
 
     @property
     def standard_deviation(self) -> float:
         """Standard deviation of the noise of each coordinate of the newest total."""
-        total: SegmentedTotal = self._engine.view.learning.problem.total
-        return total.standard_deviation(self.releases)
+        prefixes: Prefixes = self._engine.view.problem
+        return prefixes.total.standard_deviation(self.releases)

@@ -3,6 +3,7 @@
 Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
@@ -10,56 +11,38 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
 from discreet.budget.guarantee import Wording
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.problem import Problem
 from discreet.engine.readings import Scores
-from discreet.engine.request import Batch, Block, Request
+from discreet.engine.request import Request
 from discreet.engine.schedule import EqualBlocks, Segments
+from discreet.engine.statistics import Released, RunningTotal
 from discreet.engine.view import View
-from discreet.feedback import as_rows
+from discreet.learners.answers import Row
 from discreet.learners.running_sum.settings import RunningSumSettings
-from discreet.learners.segmented import SegmentedState, SegmentedTotal
-from discreet.release.aggregators import Aggregator, Rows
-from discreet.release.door import Door
-
-SUM = "sum"
-"""Name of the aggregate of a block."""
+from discreet.release.aggregators import Rows
 
 FIRST_SEGMENT = 256
 """Releases of the first segment, without a horizon; each next segment has twice as many."""
 
 
-class PrefixView(View[SegmentedState]):
+@dataclass(frozen=True, eq=False)
+class Public:
+    """Public state: the newest total."""
+
+    total: Floats
+
+
+class PrefixView(View[Public]):
     """View of a block of vectors; the decision is the newest total."""
 
     problem: "Prefixes"
 
-    @property
-    def rows(self) -> Rows:
-        """The aggregator of this block."""
-        return self.problem.total.aggregator(self.index)
-
-    def layout(self) -> tuple[SegmentedState, State]:
-        return self.problem.total.layout(self.index, self.begin)
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {SUM: self.rows}
-
     def decide(self, rounds: Integers, request: Request) -> Floats:
         return np.asarray(repeated(self.public.total, len(rounds)))
 
-    def read(self, batch: Batch) -> Floats:
-        return as_rows(batch, self.problem.settings.dimension)
-
-    def gather(self, block: Block, answers: Floats) -> None:
-        self.rows.add(block[SUM], answers)
-
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[SegmentedState, State]:
-        return self.problem.total.next(self.public, hidden, block[SUM], door)
+    def update(self, released: Released) -> Public:
+        return Public(released[self.problem.total].values)
 
     def plain(self) -> dict[str, object]:
         return {"total": self.public.total.tolist()}
@@ -80,11 +63,17 @@ class Prefixes(Problem):
         self.total.check()
 
     @cached_property
-    def total(self) -> SegmentedTotal:
+    def phases(self) -> Scheduled:
+        return Scheduled.one(PrefixView, self.total.schedule, self.total)
+
+    @cached_property
+    def total(self) -> RunningTotal[Rows]:
         """The running total of vectors."""
         settings = self.settings
         rows = Rows((settings.dimension,), settings.bound, settings.norm, settings.nonnegative)
-        return SegmentedTotal(rows, self._schedule, settings.privacy, settings.block, settings.mode)
+        schedule = self._schedule
+        people = settings.block
+        return RunningTotal("sum", rows, schedule, settings.privacy, people, method=settings.mode)
 
     @property
     def _schedule(self) -> EqualBlocks | Segments:
@@ -94,31 +83,21 @@ class Prefixes(Problem):
             return Segments(FIRST_SEGMENT * block, block)
         return EqualBlocks(horizon, block)
 
-    @cached_property
-    def plan(self) -> Plan:
-        total = self.total
-        first = total.sum_of(0)
+    @property
+    def facts(self) -> dict[str, object]:
+        first = self.total.sum
         grid = first.aggregator.grid
-        facts = {
+        return {
             "method": first.name,
             "why": "it has the least noise for this plan",
             "grid": grid,
             "noise": sqrt(first.variance(1)) * grid,
         }
-        return Plan.scheduled(
-            total.schedule,
-            total.charge,
-            total.spending,
-            cohort=total.cohort,
-            facts=facts,
-            constants=(first,),
-        )
 
-    def start(self) -> tuple[SegmentedState, State]:
-        return self.total.start(), {}
+    @property
+    def first(self) -> Public:
+        return Public(np.zeros(self.settings.dimension))
 
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> PrefixView:
-        return PrefixView(self, of_flat(SegmentedState, public), index, begin, coins)
-
-    def blank(self) -> Floats:
-        return np.zeros(self.settings.dimension)
+    @cached_property
+    def answer(self) -> Row:
+        return Row(self.settings.dimension)

@@ -18,10 +18,9 @@ from functools import cached_property, partial
 import numpy as np
 
 from discreet.arrays import Integers, Mask
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.request import Batch, Block
+from discreet.engine.statistics import Released
 from discreet.errors import ConfigError
 from discreet.functions.sets import SetFunctions
 from discreet.learners.disjoint_paths import DisjointPaths
@@ -34,8 +33,6 @@ from discreet.learners.set_maximizer.preferences import (
     people_of,
 )
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.release.aggregators import Aggregator
-from discreet.release.door import Door
 
 
 @dataclass(eq=False, slots=True)
@@ -56,21 +53,17 @@ class DisjointView(PreferenceView[SlateState]):
         """Whether a release follows: visitors of this block have gains for a new item already."""
         return self.step is not None
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        return self.problem.disjoint.aggregators(self.index)
-
     def read(self, batch: Batch) -> Visitors:
         return Visitors(batch.rounds - self.begin, people_of(batch, self.settings))
 
     def gather(self, block: Block, answers: Visitors) -> None:
-        self.problem.disjoint.add(block, answers.places, np.asarray(answers.people))
+        people = self.problem.disjoint
+        people.aggregator.add(people.of(block), answers.places, np.asarray(answers.people))
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[SlateState, State]:
+    def update(self, released: Released) -> SlateState:
         catalogue = self.public.catalogue.next()
-        slate = self.problem.disjoint.draw(block, door, partial(_remaining, catalogue.active))
-        return SlateState(catalogue, np.array(slate, dtype=np.int64)), {}
+        slate = released[self.problem.disjoint].made(partial(_remaining, catalogue.active))
+        return SlateState(catalogue, np.array(slate, dtype=np.int64))
 
 
 class DisjointGreedy(SetMode):
@@ -107,17 +100,22 @@ class DisjointGreedy(SetMode):
         )
 
     @cached_property
-    def plan(self) -> Plan:
-        why = "whole preferences of visitors who are alike over time"
-        return self.disjoint.plan(
-            "disjoint-greedy", why, {"noise_in_visitors": self.disjoint.noise}
-        )
+    def phases(self) -> Scheduled:
+        return Scheduled.one(DisjointView, self.disjoint.schedule, self.disjoint)
 
-    def start(self) -> tuple[SlateState, State]:
-        return SlateState(Catalogue.first(self.settings), self.first_slate()), {}
+    @property
+    def facts(self) -> dict[str, object]:
+        return {
+            "method": "disjoint-greedy",
+            "why": "whole preferences of visitors who are alike over time",
+            "block": self.disjoint.schedule.first,
+            "noise_in_visitors": self.disjoint.noise,
+            "releases": self.disjoint.schedule.releases,
+        }
 
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> DisjointView:
-        return DisjointView(self, of_flat(SlateState, public), index, begin, coins)
+    @property
+    def first(self) -> SlateState:
+        return SlateState(Catalogue.first(self.settings), self.first_slate())
 
 
 def _remaining(active: Mask, chosen: list[int]) -> Mask:

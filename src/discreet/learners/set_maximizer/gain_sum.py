@@ -23,14 +23,12 @@ from math import ceil, sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Block
 from discreet.engine.schedule import EqualBlocks, ListedBlocks, Schedule, growing_blocks
+from discreet.engine.statistics import Released, RunningTotal
 from discreet.functions.sets import ClickModel
-from discreet.learners.running_total import RunningTotal
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.preferences import (
@@ -42,8 +40,7 @@ from discreet.learners.set_maximizer.preferences import (
 )
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import distinct_leaders
-from discreet.release.aggregators import Aggregator, Rows
-from discreet.release.door import Door
+from discreet.release.aggregators import Rows
 
 
 @dataclass(frozen=True)
@@ -68,8 +65,6 @@ TUNED = Tuning()
 class Public(SlateState):
     """Everything that releases have produced: the table of gains, and the slate of its leaders."""
 
-    gains: State
-    """Public state of the running total."""
     table: Floats
     """Total gains, one row per slot; zeros before the first release."""
     variance: float
@@ -82,9 +77,6 @@ class SumView(PreferenceView[Public]):
     """A block whose gains enter the running total from which the next slate follows."""
 
     problem: "GainSum"
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {self.problem.gains.name: self.problem.gains.aggregator}
 
     def restricted(self, available: Mask) -> Integers:
         if not self.public.table.any():
@@ -111,23 +103,20 @@ class SumView(PreferenceView[Public]):
         for gains in gains_along(answers, slate, self.settings, known):
             aggregator.add(aggregate, stacked(gains if all_active else gains * active))
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        total = self.problem.gains.next(self.public.gains, hidden, block, door)
+    def update(self, released: Released) -> Public:
+        total = released[self.problem.gains]
+        variance = total.variance
         end = self.problem.schedule.end(self.index)
         lived = self.public.lived + (end - self.begin) * self.public.catalogue.began
-        table = rows_of(caught_up(total.values, lived, end, total.variance), total.variance)
+        table = rows_of(caught_up(total.values, lived, end, variance), variance)
         catalogue = self.public.catalogue.next()
-        public = Public(
+        return Public(
             catalogue=catalogue,
             slate=distinct_leaders(table, catalogue.active),
-            gains=total.public,
             table=table,
-            variance=total.variance,
+            variance=variance,
             lived=lived,
         )
-        return public, total.hidden
 
     def scores(self, context: object) -> Scores:
         """Return the total gain of each item in each slot, on top of the slots before it."""
@@ -143,6 +132,10 @@ class GainSum(SetMode):
     @classmethod
     def serves(cls, settings: SetMaximizerSettings) -> bool:
         return settings.feedback == "full" and settings.stream == "drifting"
+
+    @cached_property
+    def phases(self) -> Scheduled:
+        return Scheduled.one(SumView, self.schedule, self.gains)
 
     @cached_property
     def gains(self) -> RunningTotal[Rows]:
@@ -176,32 +169,26 @@ class GainSum(SetMode):
         """Number of visitors before the first release."""
         return self.schedule.end(0) if self.schedule.releases else self.settings.rounds
 
-    @cached_property
-    def plan(self) -> Plan:
-        facts: dict[str, object] = {
+    @property
+    def facts(self) -> dict[str, object]:
+        return {
             "method": "gain-sum",
             "why": "whole preferences of a stream that may drift",
             "block": self.first_block,
             "releases": self.gains.releases,
             "noise_in_visitors": self.gains.noise,
         }
-        return self.gains.plan(facts)
 
-    def start(self) -> tuple[Public, State]:
+    @property
+    def first(self) -> Public:
         settings = self.settings
-        gains, hidden = self.gains.start()
-        public = Public(
+        return Public(
             catalogue=Catalogue.first(settings),
             slate=self.first_slate(),
-            gains=gains,
             table=np.zeros((settings.slots, settings.room)),
             variance=0.0,
             lived=np.zeros(settings.room, dtype=np.int64),
         )
-        return public, hidden
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> SumView:
-        return SumView(self, of_flat(Public, public), index, begin, coins)
 
 
 def stacked(gains: Floats) -> Floats:

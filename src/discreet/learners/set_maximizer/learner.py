@@ -156,14 +156,14 @@ class SetMaximizer(Learner[Decision, Slates]):
     @property
     def active(self) -> list[Label]:
         """The items that may be shown now."""
-        view = self._engine.view.learning
+        view = self._engine.view
         names: list[Label] = view.problem.active_names(view.public.catalogue)
         return names
 
     @property
     def pending(self) -> list[Label]:
         """The items that may be shown from the next block on, but not before."""
-        view = self._engine.view.learning  # once: another thread may add an item meanwhile
+        view = self._engine.view  # once: another thread may add an item meanwhile
         names: list[Label] = view.problem.pending_names(view.public.catalogue)
         return names
 

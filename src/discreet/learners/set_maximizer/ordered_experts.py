@@ -23,22 +23,20 @@ References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 
             mechanism
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Block, Request
 from discreet.engine.schedule import EqualBlocks
+from discreet.engine.statistics import Released, RunningTotal
 from discreet.errors import ConfigError
 from discreet.functions.person import reading
-from discreet.learners.running_total import RunningTotal
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.preferences import (
@@ -51,8 +49,7 @@ from discreet.learners.set_maximizer.preferences import (
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range
-from discreet.release.aggregators import Aggregator, Rows
-from discreet.release.door import Door
+from discreet.release.aggregators import Rows
 
 
 @dataclass(frozen=True)
@@ -72,8 +69,6 @@ TUNED = Tuning()
 class Public(SlateState):
     """Everything that releases have produced: totals of gains, and the rate of the experts."""
 
-    gains: State
-    """Public state of the running total."""
     table: Floats
     """Noisy totals of gains, one row per slot."""
     variance: float
@@ -95,9 +90,6 @@ class ExpertsView(PreferenceView[Public]):
     """A block in which the slate of each round is drawn by coins of that round."""
 
     problem: "OrderedExperts"
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {self.problem.gains.name: self.problem.gains.aggregator}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         """Return one slate per round, drawn slot by slot among the remaining available items."""
@@ -192,25 +184,21 @@ class ExpertsView(PreferenceView[Public]):
 
     # --- the release ------------------------------------------------------------------------------
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        total = self.problem.gains.next(self.public.gains, hidden, block, door)
+    def update(self, released: Released) -> Public:
+        total = released[self.problem.gains]
         table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
         catalogue = self.public.catalogue.next()
         best = table[:, catalogue.active].max(axis=1).sum()
         loss = float(best - total.values[-1])
         cuts = self.problem.rate.cuts_after(self.public.cuts, loss)
-        public = Public(
+        return Public(
             catalogue=catalogue,
             slate=distinct_leaders(table, catalogue.active),
-            gains=total.public,
             table=table,
             variance=total.variance,
             rate=self.problem.rate.at(cuts),
             cuts=cuts,
         )
-        return public, total.hidden
 
     def scores(self, context: object) -> Scores:
         """Return the total gain of each item in each slot, on top of the slots before it."""
@@ -276,8 +264,12 @@ class OrderedExperts(SetMode):
         )
 
     @cached_property
-    def plan(self) -> Plan:
-        facts: dict[str, object] = {
+    def phases(self) -> Scheduled:
+        return Scheduled.one(ExpertsView, self.gains.schedule, self.gains)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return {
             "method": "ordered-experts",
             "why": "each slate is drawn by coins of its own round, so that no stream can predict "
             "it",
@@ -287,25 +279,22 @@ class OrderedExperts(SetMode):
             "slowest_rate": self.rate.slowest,
             "noise_in_visitors": self.gains.noise,
         }
-        plan = self.gains.plan(facts)
-        return replace(plan, constants=(*plan.constants, TUNED.boldness, TUNED.patience))
 
-    def start(self) -> tuple[Public, State]:
+    @property
+    def constants(self) -> tuple[object, ...]:
+        return TUNED.boldness, TUNED.patience
+
+    @property
+    def first(self) -> Public:
         settings = self.settings
-        gains, hidden = self.gains.start()
-        public = Public(
+        return Public(
             catalogue=Catalogue.first(settings),
             slate=self.first_slate(),
-            gains=gains,
             table=np.zeros((settings.slots, settings.room)),
             variance=0.0,
             rate=0.0,
             cuts=0,
         )
-        return public, hidden
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> ExpertsView:
-        return ExpertsView(self, of_flat(Public, public), index, begin, coins)
 
 
 def _drawn(scores: Floats, left: Mask, uniforms: Floats) -> Integers:

@@ -23,26 +23,23 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Block, Request
 from discreet.engine.schedule import EqualBlocks
+from discreet.engine.statistics import Released, RunningTotal
 from discreet.errors import ConfigError
 from discreet.feedback import as_callables, as_people
 from discreet.functions.costs import CostFunctions
 from discreet.functions.person import reading
 from discreet.functions.sets import SetFunction
-from discreet.learners.running_total import RunningTotal
 from discreet.learners.set_minimizer.mode import CubeMode, CubeView, available_sets, one_set
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import assumed_by
 from discreet.optim.domains import Box
 from discreet.optim.leader import Leader, LeaderMemory
 from discreet.optim.lovasz_extension import chain, padded_sets, threshold_sizes
-from discreet.release.aggregators import Aggregator, Rows
-from discreet.release.door import Door
+from discreet.release.aggregators import Rows
 
 CHUNK = 1024
 """Number of people whose subgradients are in memory at once."""
@@ -129,8 +126,6 @@ def _free(chosen: Integers) -> float:
 class Public:
     """Public state: the total of subgradients, and the point that the leader derived from it."""
 
-    gradient: State
-    """Public state of the running total of subgradients."""
     memory: LeaderMemory
     variance: float
     """Variance of each number of the newest total."""
@@ -150,10 +145,6 @@ class GradientView(CubeView[Public]):
     def order(self) -> Integers:
         """The chain: items by descending probability."""
         return chain(self.public.point)
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        gradient = self.problem.gradient
-        return {gradient.name: gradient.aggregator}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         """Return one set per row, in ascending order, padded with −1, without unavailable items.
@@ -176,17 +167,15 @@ class GradientView(CubeView[Public]):
             rows = self.problem.costs.along(answers[first : first + CHUNK], self.order)
             gradient.aggregator.add(gradient.of(block), rows)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        total = self.problem.gradient.next(self.public.gradient, hidden, block, door)
+    def update(self, released: Released) -> Public:
+        total = released[self.problem.gradient]
         memory = self.problem.leader.follow(
             self.public.memory,
             total.values,
             variance=total.variance,
             step_variance=total.step_variance,
         )
-        return Public(total.public, memory, total.variance), total.hidden
+        return Public(memory, total.variance)
 
     def scores(self, context: object) -> Scores:
         """Return the total saving of each item on top of those before it in the chain.
@@ -268,21 +257,19 @@ class Gradients(CubeMode):
         return Leader(Box(self.settings.items, 0.0, 1.0), most if is_fixed else None)
 
     @cached_property
-    def plan(self) -> Plan:
-        facts = {
+    def phases(self) -> Scheduled:
+        return Scheduled.one(GradientView, self.gradient.schedule, self.gradient)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return {
             "method": "gradients" if self.leader.most is None else "bound",
             "why": f"noise for {'(ε, 0)' if self.gradient.pure else '(ε, δ)'} is least",
             "block": self.gradient.schedule.end(0),
             "releases": self.gradient.releases,
             "noise_in_visitors": self.gradient.noise,
         }
-        return self.gradient.plan(facts)
 
-    # --- from one release to the next -------------------------------------------------------------
-
-    def start(self) -> tuple[Public, State]:
-        sums, hidden = self.gradient.start()
-        return Public(sums, self.leader.start(), variance=0.0), hidden
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> GradientView:
-        return GradientView(self, of_flat(Public, public), index, begin, coins)
+    @property
+    def first(self) -> Public:
+        return Public(self.leader.start(), variance=0.0)

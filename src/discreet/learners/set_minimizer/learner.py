@@ -133,7 +133,7 @@ class SetMinimizer(Learner[Decision, Slates]):
     @property
     def point(self) -> Floats:
         """Probability that each item is chosen: the newest released point of the cube."""
-        point: Floats = self._engine.view.learning.public.point
+        point: Floats = self._engine.view.public.point
         return point.copy()
 
     def replay(self, rows: object, *, persons: object = None) -> Slates:

@@ -14,22 +14,18 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.budget.privacy import Charge
-from discreet.engine.plan import State
 from discreet.engine.request import Batch, Block
+from discreet.engine.statistics import OneRelease, Released
 from discreet.functions.places import Cells, Nearby, Types
 from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
 from discreet.learners.set_selector.partitions import PartitionedPeople
 from discreet.learners.set_selector.records import SourcePart, admitted
 from discreet.optim.domains import Simplex
-from discreet.release.aggregators import Aggregator, OneChoice
-from discreet.release.door import Door
+from discreet.release.aggregators import OneChoice
 from discreet.release.noise import CalibratedNoise
 
 PEOPLE_A_CELL = 4.0
 """The number of people per cell, on average, for ε = 1 (benchmarks/selection.py)."""
-CELLS = "cells"
-"""The name of the aggregate of counts in the block."""
 
 
 @dataclass(frozen=True)
@@ -61,29 +57,24 @@ class HistogramView(SelectorView):
 
     problem: "Histogram"
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {CELLS: self.problem.calibrated.aggregator}
-
-    def layout(self) -> tuple[Public, State]:
+    def shape(self) -> Public:
         """Return the layout of the state; after the release it has a trace, and the counts.
 
         A choice that an earlier version committed has no counts, and is read back without them.
         """
-        chosen, hidden = self.problem.start()
+        chosen = self.problem.first
         if not self.index:
-            return chosen, hidden
+            return chosen
         counts = None if self.public.counts is None else np.zeros(len(self.problem.cells))
-        return replace(chosen, trace=np.zeros(0), counts=counts), hidden
+        return replace(chosen, trace=np.zeros(0), counts=counts)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         from discreet.optim.greedy import choose_facilities
 
         calibrated = self.problem.calibrated
         worths = self.problem.cells.worths
         settings = self.problem.settings
-        noisy = door.release(calibrated, block[CELLS])
+        noisy = released[self.problem.people]
         weights: Floats = Simplex(len(worths), float(settings.count)).project(noisy)
         chosen = choose_facilities(worths, weights, settings.domain, price="density")
         # The value is a function of the same counts, so it costs nothing.
@@ -92,7 +83,7 @@ class HistogramView(SelectorView):
         value = np.array([float(noisy @ worth), deviation])
         along = np.maximum.accumulate(worths[:, chosen], axis=1)
         numbers = np.array(chosen, dtype=np.int64)
-        return Public(numbers, value, trace=noisy @ along, counts=noisy), {}
+        return Public(numbers, value, trace=noisy @ along, counts=noisy)
 
 
 class HistogramRows(HistogramView):
@@ -102,7 +93,7 @@ class HistogramRows(HistogramView):
         return self.problem.count.cells_of(batch)
 
     def gather(self, block: Block, answers: Integers) -> None:
-        self.problem.calibrated.aggregator.add(block[CELLS], answers)
+        self.problem.calibrated.aggregator.add(block[self.problem.people.name], answers)
 
 
 class HistogramParts(HistogramView):
@@ -115,9 +106,10 @@ class HistogramParts(HistogramView):
         return partitioned
 
     def gather(self, block: Block, answers: PartitionedPeople) -> None:
-        counts = self.problem.calibrated.aggregator
+        counts = self.problem.people.aggregator
+        name = self.problem.people.name
         for values in answers.enter(self.problem.count, answers.parts):
-            block[CELLS] = counts.merge(block[CELLS], counts.holding(values))
+            block[name] = counts.merge(block[name], counts.holding(values))
 
 
 class Histogram(SelectorMode):
@@ -145,9 +137,9 @@ class Histogram(SelectorMode):
         """The noise of the counts."""
         return CalibratedNoise.calibrate(self.settings.privacy, OneChoice((len(self.cells),)))
 
-    @property
-    def charge(self) -> Charge:
-        return self.calibrated.charge
+    @cached_property
+    def people(self) -> OneRelease[OneChoice]:
+        return OneRelease("cells", self.calibrated)
 
     @property
     def error(self) -> float:
@@ -162,7 +154,7 @@ class Histogram(SelectorMode):
 
     @property
     def constants(self) -> tuple[object, ...]:
-        return (self.calibrated, len(self.cells), self.cells.grid)
+        return len(self.cells), self.cells.grid
 
     @property
     def counts_deviation(self) -> float:

@@ -9,12 +9,11 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.budget.guarantee import Wording
-from discreet.budget.privacy import Charge
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State, Step, paid_by_cohorts
+from discreet.engine.phases import Scheduled
 from discreet.engine.problem import Problem
 from discreet.engine.request import Request
+from discreet.engine.schedule import EqualBlocks
+from discreet.engine.statistics import Statistic
 from discreet.engine.view import View
 from discreet.learners.labels import names_by_number
 from discreet.learners.set_selector.settings import SetSelectorSettings
@@ -81,8 +80,8 @@ class SelectorMode(Problem):
 
     @property
     @abstractmethod
-    def charge(self) -> Charge:
-        """The charge of the release."""
+    def people(self) -> Statistic[Any, Any]:
+        """What is measured of all people."""
 
     @property
     @abstractmethod
@@ -94,24 +93,19 @@ class SelectorMode(Problem):
     def error(self) -> float:
         """The predicted error of the choice, in people, from public numbers only."""
 
-    @property
-    @abstractmethod
-    def constants(self) -> tuple[object, ...]:
-        """The values, besides the settings, on which the state depends."""
-
     @cached_property
-    def plan(self) -> Plan:
-        charge = self.charge
-        people = self.settings.count
-        step = Step(people, charge, cohort=0)
-        return Plan(
-            lambda index: None if index else step,
-            paid_by_cohorts(self.settings.privacy, [charge]),
-            horizon=people,
-            releases=1,
-            facts={"method": self.method, "why": self.why, "error_in_people": self.error},
-            constants=self.constants,
-        )
+    def phases(self) -> Scheduled:
+        count = self.settings.count
+        view = self.parts_view if self.in_parts else self.rows_view
+        return Scheduled.one(view, EqualBlocks(count, count), self.people)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return {"method": self.method, "why": self.why, "error_in_people": self.error}
+
+    @property
+    def first(self) -> Public:
+        return Public(chosen=np.empty(0, dtype=np.int64), value=np.zeros(0))
 
     @property
     def method(self) -> str:
@@ -128,13 +122,6 @@ class SelectorMode(Problem):
         return None
 
     # --- state ------------------------------------------------------------------------------------
-
-    def start(self) -> tuple[Public, State]:
-        return Public(chosen=np.empty(0, dtype=np.int64), value=np.zeros(0)), {}
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> SelectorView:
-        kind = self.parts_view if self.in_parts else self.rows_view
-        return kind(self, of_flat(Public, public), index, begin, coins)
 
     def blank(self) -> Floats | None:
         family = self.settings.family

@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.budget.privacy import Charge
-from discreet.engine.plan import State
 from discreet.engine.request import Batch, Block
+from discreet.engine.statistics import Interactive, Released
 from discreet.functions.chains import PersonFunctionsChain, PresentChain
 from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
 from discreet.learners.set_selector.partitions import PartitionedPeople
 from discreet.learners.set_selector.records import marked
 from discreet.learners.set_selector.values import value_of
 from discreet.optim.constraints import Priced
-from discreet.release.aggregators import Aggregator, HeldRows, Rows
+from discreet.release.aggregators import HeldRows, Rows
 from discreet.release.aggregators.gain_path import Chain, GainPath
-from discreet.release.door import Door
 from discreet.release.noise import CalibratedNoise
 from discreet.release.sampled_path import SampledPath
 
@@ -29,42 +27,27 @@ LEVELS = 2**16
 """The number of integer steps from 0 to a worth of 1."""
 FINE = 0.03
 """The relative error below which knapsacks are filled by density (benchmarks/selection.py)."""
-PEOPLE = "people"
-"""The name of the aggregate of people in the block."""
 
 
 class SampledView(SelectorView):
     """View of a block of held people; its release draws a path of items."""
 
     problem: "Sampled"
-    stays: bool
-    """Whether people stay in their partitions, and the block holds no rows."""
 
-    @cached_property
-    def held(self) -> HeldRows:
-        """The aggregator that holds people."""
-        return HeldRows((self.problem.settings.count, self.problem.width), elsewhere=self.stays)
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {PEOPLE: self.held}
-
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         problem = self.problem
-        people = block[PEOPLE]
+        people, door = released[problem.people]
         path = GainPath(people, problem.chain, problem.prices, LEVELS)
         chosen = door.select_path(problem.path, path, problem.settings.domain.extensions)
         value = np.zeros(0)
         if problem.value_noise is not None:
-            value = value_of(door, problem.value_noise, self.held, people, problem.chain, chosen)
-        return Public(np.array(chosen, dtype=np.int64), value), {}
+            held = problem.people.aggregator
+            value = value_of(door, problem.value_noise, held, people, problem.chain, chosen)
+        return Public(np.array(chosen, dtype=np.int64), value)
 
 
 class SampledRows(SampledView):
     """View for one row per round; quantised rows are held."""
-
-    stays = False
 
     def read(self, batch: Batch) -> tuple[Batch, Floats]:
         settings = self.problem.settings
@@ -73,21 +56,22 @@ class SampledRows(SampledView):
 
     def gather(self, block: Block, answers: tuple[Batch, Floats]) -> None:
         batch, rows = answers
-        self.held.add(block[PEOPLE], batch.rounds, rows)
+        people = self.problem.people
+        people.aggregator.add(people.of(block), batch.rounds, rows)
 
 
 class SampledParts(SampledView):
     """View for people in partitions, where they stay."""
 
     takes_rounds = False
-    stays = True
 
     def read(self, batch: Batch) -> PartitionedPeople:
         partitioned: PartitionedPeople = batch.feedback
         return partitioned
 
     def gather(self, block: Block, answers: PartitionedPeople) -> None:
-        self.held.stay(block[PEOPLE], answers.staying(), answers.run)
+        people = self.problem.people
+        people.aggregator.stay(people.of(block), answers.staying(), answers.run)
 
 
 class Sampled(SelectorMode):
@@ -119,10 +103,12 @@ class Sampled(SelectorMode):
             self.settings.privacy.budgets[0] * share, Rows((1,), nonnegative=True)
         )
 
-    @property
-    def charge(self) -> Charge:
+    @cached_property
+    def people(self) -> Interactive[HeldRows]:
         of_path = self.path.charge
-        return of_path if self.value_noise is None else of_path + self.value_noise.charge
+        price = of_path if self.value_noise is None else of_path + self.value_noise.charge
+        held = HeldRows((self.settings.count, self.width), elsewhere=self.in_parts)
+        return Interactive("people", held, price, (self.path, LEVELS, self.value_noise))
 
     @property
     def error(self) -> float:
@@ -135,10 +121,6 @@ class Sampled(SelectorMode):
             f"cost hardly more than one: expected to fall short by {self.error:.0f} of "
             f"{self.settings.count} people"
         )
-
-    @property
-    def constants(self) -> tuple[object, ...]:
-        return (self.path, LEVELS, self.value_noise)
 
     @property
     def width(self) -> int:

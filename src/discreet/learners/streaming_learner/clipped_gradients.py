@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.engine.statistics import RunningTotal
 from discreet.errors import ConfigError
 from discreet.functions.person import reading
-from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.feature_rows import dual_norm_code, rows_at_once
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import CallableLoss, Loss, Samples, SoftmaxLoss

@@ -29,14 +29,12 @@ from math import inf
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
+from discreet.engine.plan import State
 from discreet.engine.request import Block
+from discreet.engine.statistics import Occasion, Released, RunningTotal, Statistic
 from discreet.errors import ConfigError
-from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.clipped_gradients import (
     Gradients,
     Points,
@@ -46,7 +44,7 @@ from discreet.learners.streaming_learner.clipped_gradients import (
 )
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
-from discreet.release.aggregators import Aggregator, Rows
+from discreet.release.aggregators import Aggregate, Rows
 from discreet.release.door import Door
 from discreet.release.selection import Selection
 
@@ -65,8 +63,6 @@ class Public:
     coefficients: Floats
     before: Floats
     """The coefficients before the newest release."""
-    sums: State
-    """The running total of gradients; empty where corners are drawn."""
 
 
 class FrankWolfeView(CoefficientsView[Public]):
@@ -74,25 +70,20 @@ class FrankWolfeView(CoefficientsView[Public]):
 
     problem: "FrankWolfe"
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {GRADIENT: self.problem.corners.rows}
-
     def gather(self, block: Block, answers: Answers) -> None:
-        rows = self.problem.corners.rows
-        self.problem.gradients.add(rows, block[GRADIENT], answers.samples, self._points)
+        gradient = self.problem.corners.gradient
+        total = gradient.of(block)
+        self.problem.gradients.add(gradient.aggregator, total, answers.samples, self._points)
 
     @cached_property
     def _points(self) -> Points:
         """The points of the recursive gradient."""
         return Points(self.public.coefficients, self.public.before, float(self.index))
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        step = self.problem.corners.next(self.public.sums, hidden, block, door)
+    def update(self, released: Released) -> Public:
+        corner = self.problem.corners.corner(released)
         here = self.public.coefficients
-        moved = here + 1 / (self.index + 2) * (step.corner - here)
-        return Public(moved, here, step.sums), step.hidden
+        return Public(here + 1 / (self.index + 2) * (corner - here), here)
 
 
 class FrankWolfe(GradientMode):
@@ -103,7 +94,7 @@ class FrankWolfe(GradientMode):
         return settings.chosen_method == "frank-wolfe"
 
     def check(self) -> None:
-        check_grid(self.corners.rows)
+        check_grid(self.corners.gradient.aggregator)
 
     @cached_property
     def corners(self) -> "NoisyCorners | DrawnCorners":
@@ -118,38 +109,30 @@ class FrankWolfe(GradientMode):
         return gradients_of(self.settings)
 
     @cached_property
-    def plan(self) -> Plan:
+    def phases(self) -> Scheduled:
+        schedule = self.settings.schedule
+        return Scheduled.one(FrankWolfeView, schedule, self.corners.gradient)
+
+    @property
+    def facts(self) -> dict[str, object]:
         settings = self.settings
         schedule = settings.schedule
-        return self.corners.plan(
-            {
-                "method": "frank-wolfe",
-                "why": settings.why,
-                "clip": settings.clip,
-                "block": schedule.block,
-                "releases": schedule.releases,
-            }
-        )
+        facts: dict[str, object] = {
+            "method": "frank-wolfe",
+            "why": settings.why,
+            "clip": settings.clip,
+            "block": schedule.block,
+            "releases": schedule.releases,
+        }
+        return facts | self.corners.facts
 
-    def start(self) -> tuple[Public, State]:
-        sums, hidden = self.corners.start()
+    @property
+    def first(self) -> Public:
         begin = self.settings.domain.start()
-        return Public(begin, begin, sums), hidden
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> FrankWolfeView:
-        return FrankWolfeView(self, of_flat(Public, public), index, begin, coins)
+        return Public(begin, begin)
 
 
 # --- rules that choose a corner -------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class NextCorner:
-    """A corner of the domain, and the state of the sum that determined it."""
-
-    corner: Floats
-    sums: State
-    hidden: State
 
 
 @dataclass(frozen=True)
@@ -159,27 +142,18 @@ class NoisyCorners:
     settings: StreamingLearnerSettings
 
     @cached_property
-    def total(self) -> RunningTotal[Rows]:
+    def gradient(self) -> RunningTotal[Rows]:
         """The noisy total of gradients."""
         return gradient_total(self.settings)
 
     @property
-    def rows(self) -> Rows:
-        """The aggregator of gradients."""
-        return self.total.aggregator
+    def facts(self) -> dict[str, object]:
+        """The noise of the total."""
+        return {"noise_in_samples": self.gradient.noise}
 
-    def plan(self, facts: dict[str, object]) -> Plan:
-        """Return the plan, with these facts and the noise."""
-        return self.total.plan(facts | {"noise_in_samples": self.total.noise})
-
-    def start(self) -> tuple[State, State]:
-        """Return the public and the hidden state of the sum before the first block."""
-        return self.total.start()
-
-    def next(self, sums: State, hidden: State, block: Block, door: Door) -> NextCorner:
-        """Return the next corner, from a total that the door releases."""
-        total = self.total.next(sums, hidden, block, door)
-        return NextCorner(self.settings.domain.corner(total.values), total.public, total.hidden)
+    def corner(self, released: Released) -> Floats:
+        """Return the next corner."""
+        return self.settings.domain.corner(released[self.gradient].values)
 
 
 @dataclass(frozen=True)
@@ -189,7 +163,30 @@ class DrawnCorners:
     settings: StreamingLearnerSettings
 
     @cached_property
-    def rows(self) -> Rows:
+    def gradient(self) -> "ExactTotal":
+        """The exact total of gradients, which stays hidden."""
+        return ExactTotal(self.settings)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The rate of the first draw."""
+        return {"first_rate": self.gradient.selection(0).rate * LEVELS}
+
+    def corner(self, released: Released) -> Floats:
+        """Return the next corner, which the door has drawn."""
+        return self.settings.domain.corner_at(released[self.gradient])
+
+
+@dataclass(frozen=True)
+class ExactTotal(Statistic[Rows, int]):
+    """The exact running total of gradients: hidden, but for the corner that each release draws."""
+
+    settings: StreamingLearnerSettings
+
+    name = GRADIENT
+
+    @cached_property
+    def aggregator(self) -> Rows:
         """The aggregator of gradients.
 
         It clips each coordinate separately: replacing a sample moves it by at most twice the clip.
@@ -219,33 +216,31 @@ class DrawnCorners:
     def selection(self, index: int) -> Selection:
         """Return the exponential mechanism of draw `index`."""
         share = Charge(self.settings.privacy.budget.measure, float(self.shares[index]))
-        return Selection.for_budget(share, self.rows, draws=1)
+        return Selection.for_budget(share, self.aggregator, draws=1)
 
     def charge(self, index: int) -> Charge:
         """Return the charge of draw `index`."""
         return self.selection(index).charge(self.settings.privacy.budget.measure)
 
-    def plan(self, facts: dict[str, object]) -> Plan:
-        """Return the plan, with these facts and the rate of the first draw."""
-        schedule = self.settings.schedule
+    @property
+    def spent(self) -> Charge:
         measure = self.settings.privacy.budget.measure
-        whole = sum(self.charge(index).amount for index in range(schedule.releases)) * (1 + 1e-12)
-        return Plan.scheduled(
-            schedule,
-            self.charge,
-            Spending(Charge(measure, whole)),
-            facts=facts | {"first_rate": self.selection(0).rate * LEVELS},
-            constants=(self.rows, self.shares),
-        )
+        releases = range(self.settings.schedule.releases)
+        return Charge(measure, sum(self.charge(index).amount for index in releases) * (1 + 1e-12))
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        return self.aggregator, self.shares
 
     def start(self) -> tuple[State, State]:
-        """Return the public and the hidden state of the sum before the first block."""
-        return {}, {GRADIENT: self.rows.empty().values}
+        return {}, {"total": self.aggregator.empty().values}
 
-    def next(self, sums: State, hidden: State, block: Block, door: Door) -> NextCorner:
-        """Return the next corner, which the door draws; the sum itself stays hidden."""
+    def release(
+        self, at: Occasion, public: State, hidden: State, aggregate: Aggregate, door: Door
+    ) -> tuple[int, State, State]:
+        """Return the number of the corner that the door draws."""
         domain = self.settings.domain
-        total = self.rows.merge(self.rows.holding(hidden[GRADIENT]), block[GRADIENT])
-        scores = self.rows.opposites(total, both=domain.corners > domain.dimension)
-        drawn = door.select(self.selection(door.index), scores)
-        return NextCorner(domain.corner_at(drawn), {}, {GRADIENT: total.values})
+        rows = self.aggregator
+        total = rows.merge(rows.holding(hidden["total"]), aggregate)
+        scores = rows.opposites(total, both=domain.corners > domain.dimension)
+        return door.select(self.selection(at.number), scores), {}, {"total": total.values}

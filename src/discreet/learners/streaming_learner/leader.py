@@ -26,11 +26,9 @@ from functools import cached_property
 from math import inf, sqrt
 
 from discreet.arrays import Floats
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State
+from discreet.engine.phases import Scheduled
 from discreet.engine.request import Block
-from discreet.learners.running_total import RunningTotal
+from discreet.engine.statistics import Released, RunningTotal
 from discreet.learners.streaming_learner.clipped_gradients import (
     Gradients,
     Points,
@@ -42,8 +40,7 @@ from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, 
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.shrunk import learned_part, shrunk
 from discreet.optim.leader import Leader, LeaderMemory
-from discreet.release.aggregators import Aggregator, Rows
-from discreet.release.door import Door
+from discreet.release.aggregators import Rows
 
 
 @dataclass(frozen=True)
@@ -85,18 +82,12 @@ class Public:
     mean: Floats
     """The mean of the points at which gradients were computed."""
     memory: LeaderMemory
-    gradient: State
-    """The running total of gradients."""
 
 
 class LeaderView(CoefficientsView[Public]):
     """View of a block of samples whose gradients are computed at the point of the leader."""
 
     problem: "GradientLeader"
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        gradient = self.problem.gradient
-        return {gradient.name: gradient.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
         problem = self.problem
@@ -108,14 +99,12 @@ class LeaderView(CoefficientsView[Public]):
         """The point at which gradients are computed."""
         return Points.at(self.public.memory.point)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         problem = self.problem
         public = self.public
         count = self.index + 1
         samples = self.settings.schedule.end(self.index)
-        total = problem.gradient.next(public.gradient, hidden, block, door)
+        total = released[problem.gradient]
         mean = public.mean + (public.memory.point - public.mean) / count
         memory = problem.leader.follow_curved(
             public.memory,
@@ -127,7 +116,7 @@ class LeaderView(CoefficientsView[Public]):
         )
         average = public.average + (memory.point - public.average) * (2 / (count + 1))
         published = problem.shrunk(average, total.variance, samples, memory.steps.stiffness)
-        return Public(published, average, mean, memory, total.public), total.hidden
+        return Public(published, average, mean, memory)
 
 
 class GradientLeader(GradientMode):
@@ -163,28 +152,27 @@ class GradientLeader(GradientMode):
         return largest_curvature(self.settings) * TUNED.curved
 
     @cached_property
-    def plan(self) -> Plan:
+    def phases(self) -> Scheduled:
+        return Scheduled.one(LeaderView, self.gradient.schedule, self.gradient)
+
+    @property
+    def facts(self) -> dict[str, object]:
         settings = self.settings
         schedule = settings.schedule
-        return self.gradient.plan(
-            {
-                "method": "leader",
-                "curvature": self.curvature,
-                "why": settings.why,
-                "clip": settings.clip,
-                "block": schedule.block,
-                "releases": schedule.releases,
-                "noise_in_samples": self.gradient.noise,
-            }
-        )
+        return {
+            "method": "leader",
+            "curvature": self.curvature,
+            "why": settings.why,
+            "clip": settings.clip,
+            "block": schedule.block,
+            "releases": schedule.releases,
+            "noise_in_samples": self.gradient.noise,
+        }
 
-    def start(self) -> tuple[Public, State]:
-        sums, hidden = self.gradient.start()
+    @property
+    def first(self) -> Public:
         begin = self.settings.domain.start()
-        return Public(begin, begin, begin, self.leader.start(), sums), hidden
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> LeaderView:
-        return LeaderView(self, of_flat(Public, public), index, begin, coins)
+        return Public(begin, begin, begin, self.leader.start())
 
     # --- shrinkage --------------------------------------------------------------------------------
 

@@ -185,7 +185,7 @@ class StreamingLearner(Learner[Floats, Floats]):
     @property
     def _view(self) -> CoefficientsView[Coefficients]:
         """The view of the current block; all modes of this learner have this type of view."""
-        return cast(CoefficientsView[Coefficients], self._engine.view.learning)
+        return cast(CoefficientsView[Coefficients], self._engine.view)
 
     @property
     def _features(self) -> int:

@@ -21,9 +21,8 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.engine.coins import Coin
-from discreet.engine.plan import State, Step
 from discreet.engine.request import Batch, Block
-from discreet.learners.one_release import OneRelease
+from discreet.engine.statistics import OneRelease, Released
 from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
 from discreet.learners.set_maximizer.incumbent_search.incumbent import (
     Incumbent,
@@ -44,7 +43,6 @@ from discreet.learners.set_maximizer.incumbent_search.shown_exchange import Exch
 from discreet.learners.set_maximizer.incumbent_search.trials import click_variances
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.release.aggregators import PublicCells
-from discreet.release.door import Door
 
 
 @dataclass(frozen=True)
@@ -133,16 +131,15 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
     def learned(self, posterior: Posterior, cells: Cells) -> ExchangeResult:
         """Return the result of the block: the posterior updated with the released cells."""
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         # Under masks other items stand before the last place: sums and views are corrected.
-        sums = self.sums.drawn(block, door) - mask_counts.get("more", 0) / UNIT
+        mask_counts = released.mask_counts
+        sums = released[self.sums] - mask_counts.get("more", 0) / UNIT
         views = (self.shown.planned() + mask_counts.get("views", 0)) / UNIT
         incumbent = Incumbent.of(self.public.posterior, self.public.slate)
         cells = Cells(incumbent, sums, views, self.sums.variance)
         learned = self.learned(self._faded(self.public.posterior), cells)
-        return self._next_public(learned), {}
+        return self._next_public(learned)
 
     def _faded(self, posterior: Posterior) -> Posterior:
         """Return the posterior, with lower precisions if the stream may drift."""
@@ -253,9 +250,12 @@ class Settled(IncumbentSearchPhase[SettledPlan]):
     def learns_on(self) -> bool:
         return not self.is_last
 
-    @cached_property
-    def step(self) -> Step | None:
-        return None if self.is_last else super().step
+    @property
+    def rounds(self) -> int | None:
+        """All remaining ones are in the last block; only a report makes a release at its end."""
+        if not self.is_last:
+            return self.plan.length
+        return self.horizon - self.begin or None if self.problem.report else None
 
     def read(self, batch: Batch) -> Answers:
         return self.answered(batch)
@@ -263,16 +263,14 @@ class Settled(IncumbentSearchPhase[SettledPlan]):
     def gather(self, block: Block, answers: Answers) -> None:
         """Add nothing; malformed answers were refused by `read` all the same."""
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         """Return the state with the next exchange block, if the horizon was extended."""
         public = self.at_next
         if self.is_last:
-            return replace(public, phase=SettledPlan(length=0)), {}
+            return replace(public, phase=SettledPlan(length=0))
         active = public.catalogue.active
         slate = greedy_slate(public.posterior, public.slate, active, self.settings.slots)
-        return self.problem.planner.exchange(replace(public, slate=slate), self.next_start), {}
+        return self.problem.planner.exchange(replace(public, slate=slate), self.next_start)
 
 
 # --- rewards of whole slates ----------------------------------------------------------------------

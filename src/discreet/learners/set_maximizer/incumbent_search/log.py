@@ -31,11 +31,11 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats, Integers
-from discreet.engine.plan import State
+from discreet.engine.phases import Measures
 from discreet.engine.request import Batch, Block
+from discreet.engine.statistics import OneRelease, Released
 from discreet.errors import ConfigError
 from discreet.feedback import as_floats
-from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.answers import Numbers, first_of, item_of, rewards_of
 from discreet.learners.set_maximizer.incumbent_search.phase import IncumbentSearchPhase
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior
@@ -56,7 +56,6 @@ from discreet.learners.set_maximizer.incumbent_search.shown import ConstantSlate
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.records.log_cells import UNIFORM, weight_of
 from discreet.release.aggregators import OneChoice, Rows
-from discreet.release.door import Door
 
 LEAST = 1e-9
 """Least propensity that may be declared."""
@@ -224,19 +223,21 @@ class LogPhase(IncumbentSearchPhase[LogPlan]):
         """Return the posterior after the released sums, given the mean reward of a slate."""
 
     @property
+    def statistics(self) -> Measures:
+        return (self.sums,)  # a log has no rounds to report on
+
+    @property
     def numbers(self) -> Numbers:
         """Item numbers by name."""
         return self._named.numbers
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        released = self.sums.drawn(block, door)
+    def update(self, released: Released) -> Public:
+        sums = released[self.sums]
         active = self.at_next.catalogue.active
-        mean = float(released[active].mean()) / self.plan.views
+        mean = float(sums[active].mean()) / self.plan.views
         variance = self.sums.variance / active.sum() / self.plan.views**2
-        posterior, level = self.learned(released, self._level(mean, variance))
-        return self.after_screening(posterior, level, self.plan), {}
+        posterior, level = self.learned(sums, self._level(mean, variance))
+        return self.after_screening(posterior, level, self.plan)
 
     def _level(self, mean: float, variance: float) -> float:
         """Return the mean reward of a slate: that of the log, shrunk towards the prior mean."""

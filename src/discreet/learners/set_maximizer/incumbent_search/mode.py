@@ -48,15 +48,10 @@ from typing import Any
 
 from discreet.arrays import Integers
 from discreet.budget.privacy import pure
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State, paid_by_cohorts
+from discreet.engine.phases import Adaptive
 from discreet.engine.request import Batch
-from discreet.engine.view import View
+from discreet.engine.statistics import OneRelease, Report, Units
 from discreet.errors import ConfigError
-from discreet.learners.one_release import OneRelease
-from discreet.learners.reported_view import started_with, with_report
-from discreet.learners.reporting import BlockReporting, Units, planned_with
 from discreet.learners.set_maximizer.answers import READERS, Answers, Numbers
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.incumbent_search.exchange import (
@@ -98,17 +93,21 @@ from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.start import Start
 
-PHASES: dict[tuple[str, type[BlockPlan]], type[IncumbentSearchPhase[Any]]] = {
-    ("clicks", LogPlan): ClickLog,
-    ("clicks", FirstScreeningPlan): FirstClicks,
-    ("clicks", LaterScreeningPlan): LaterClicks,
-    ("clicks", ExchangePlan): ClickExchange,
-    ("clicks", SettledPlan): Settled,
-    ("bandit", LogPlan): RewardLog,
-    ("bandit", FirstScreeningPlan): FirstRewards,
-    ("bandit", LaterScreeningPlan): LaterRewards,
-    ("bandit", ExchangePlan): RewardExchange,
-    ("bandit", SettledPlan): Settled,
+PHASES: dict[str, dict[type[BlockPlan], type[IncumbentSearchPhase[Any]]]] = {
+    "clicks": {
+        LogPlan: ClickLog,
+        FirstScreeningPlan: FirstClicks,
+        LaterScreeningPlan: LaterClicks,
+        ExchangePlan: ClickExchange,
+        SettledPlan: Settled,
+    },
+    "bandit": {
+        LogPlan: RewardLog,
+        FirstScreeningPlan: FirstRewards,
+        LaterScreeningPlan: LaterRewards,
+        ExchangePlan: RewardExchange,
+        SettledPlan: Settled,
+    },
 }
 """Phase class of a block, by the kind of feedback and the class of its plan, `Public.phase`."""
 GOOD_RATE = 0.1
@@ -116,7 +115,7 @@ GOOD_RATE = 0.1
 
 
 class IncumbentSearch(SetMode):
-    """The incumbent search as a problem: its plan, its first state, and the phase of each block."""
+    """The incumbent search as a problem: its first state, and the phase of each block."""
 
     @classmethod
     def serves(cls, settings: SetMaximizerSettings) -> bool:
@@ -147,10 +146,16 @@ class IncumbentSearch(SetMode):
         """Screening schedule as planned before the first visitor."""
         return self.planner.schedule(self.settings.items, self.settings.rounds)
 
-    # --- the plan ---------------------------------------------------------------------------------
+    # --- what is measured -------------------------------------------------------------------------
 
     @cached_property
-    def plan(self) -> Plan:
+    def phases(self) -> Adaptive:
+        settings = self.settings
+        whole = pure(settings.epsilon / settings.contributions)
+        return Adaptive(PHASES[settings.feedback], settings.rounds, whole, self.report)
+
+    @property
+    def facts(self) -> dict[str, object]:
         settings = self.settings
         first = self._first_release
         block = self.schedule.stages(TUNED.guess)[0].length
@@ -168,11 +173,11 @@ class IncumbentSearch(SetMode):
             facts["warning"] = (
                 "the horizon is too short: at first, noise exceeds the clicks of a good item"
             )
-        budget = pure(settings.epsilon / settings.contributions)
-        total = paid_by_cohorts(settings.privacy, [budget])
-        constants = ("incumbent-search", first.aggregator, UNIT)
-        plan = Plan(None, total, settings.rounds, None, facts, constants)
-        return planned_with(self.reporting, plan)
+        return facts
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        return "incumbent-search", self._first_release.aggregator, UNIT
 
     @property
     def _first_release(self) -> OneRelease[Any]:
@@ -180,9 +185,9 @@ class IncumbentSearch(SetMode):
         return clicks_release(self.settings) if self.by_clicks else rewards_release(self.settings)
 
     @cached_property
-    def reporting(self) -> BlockReporting | None:
-        """Releases of the report on earnings; None if no budget is set aside for it."""
-        return BlockReporting.of_settings(self.settings, self._units)
+    def report(self) -> tuple[Report, ...]:
+        """The report on earnings; none if no budget is set aside for it."""
+        return Report.of_settings(self.settings, self._units)
 
     @property
     def _units(self) -> Units:
@@ -194,8 +199,8 @@ class IncumbentSearch(SetMode):
     # --- from one release to the next -------------------------------------------------------------
 
     @property
-    def first_public(self) -> Public:
-        """Public state before the first visitor, without that of a report."""
+    def first(self) -> Public:
+        """Public state before the first visitor."""
         settings = self.settings
         nothing = Public(
             catalogue=Catalogue.first(settings),
@@ -211,15 +216,6 @@ class IncumbentSearch(SetMode):
             phase=SettledPlan(length=0),
         )
         return self.planner.first_screening(nothing, Start(index=0, begin=0))
-
-    def start(self) -> tuple[object, State]:
-        return started_with(self.reporting, self.first_public, {})
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[object]:
-        typed = of_flat(Public, public)
-        phase = PHASES[self.settings.feedback, type(typed.phase)]
-        view = phase(self, typed, index, begin, coins, typed.phase)
-        return with_report(view, self.reporting, public)
 
     def answers(self, batch: Batch, slates: Integers, numbers: Numbers) -> Answers:
         """Return the visitors' answers to these slates, typed."""

@@ -6,8 +6,8 @@ A phase defines five members:
     sums                      the sums that it aggregates and releases (releases.py), or None
     read(batch)               the typed answers; `answered(batch)` for answers to shown slates
     gather(block, answers)    self.sums.aggregator.add(self.sums.of(block), …)
-    release(…)                self.sums.drawn(block, door), corrected by the mask counts; returns
-                              the state that `problem.planner` plans from the posterior
+    update(released)          released[self.sums], corrected by the mask counts; returns the state
+                              that `problem.planner` plans from the posterior
 
 To add a phase: write a plan class in public.py and add it to the union `BlockPlan`; list its arrays
 with a variable number of rows in `growing`; add a method of the planner that returns a public state
@@ -22,19 +22,19 @@ Guarantee   docs/guarantees/sets.md, Theorem 4
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.budget.privacy import pure
 from discreet.engine.labels import Label, Labels
-from discreet.engine.plan import State, Step
+from discreet.engine.phases import Measures
+from discreet.engine.plan import State
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Request
+from discreet.engine.statistics import OneRelease
 from discreet.engine.view import View
 from discreet.errors import StateError
-from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.answers import Answers
 from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Change
 from discreet.learners.set_maximizer.incumbent_search.incumbent import Incumbent, greedy_slate
@@ -50,7 +50,6 @@ from discreet.learners.set_maximizer.incumbent_search.public import (
 from discreet.learners.set_maximizer.incumbent_search.shown import Shown
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.start import Start
-from discreet.release.aggregators import Aggregator
 
 if TYPE_CHECKING:
     from discreet.learners.set_maximizer.incumbent_search.mode import IncumbentSearch
@@ -70,8 +69,6 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
     """One block of the incumbent search, served according to its plan."""
 
     problem: "IncumbentSearch"
-    plan: OwnPlan
-    """The plan of this block: `public.phase` with its precise type."""
 
     growing = (  # flat keys of all plans; keys that the plan of the block lacks are ignored
         ("posterior.contexts", "posterior.means", "posterior.precisions"),
@@ -79,6 +76,11 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
         ("phase.table",),
         ("phase.prefix",),
     )
+
+    @cached_property
+    def plan(self) -> OwnPlan:
+        """The plan of this block: `public.phase` with its precise type."""
+        return cast(OwnPlan, self.public.phase)
 
     @property
     @abstractmethod
@@ -97,10 +99,14 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
 
     # --- the plan ---------------------------------------------------------------------------------
 
-    @cached_property
-    def step(self) -> Step | None:
-        charge = pure(0.0) if self.sums is None else self.sums.charge
-        return Step(self.plan.length, charge, cohort=self.index)
+    @property
+    def statistics(self) -> Measures:
+        own = () if self.sums is None else (self.sums,)
+        return (*own, *self.problem.report)
+
+    @property
+    def rounds(self) -> int | None:
+        return self.plan.length
 
     @property
     def horizon(self) -> int:
@@ -135,16 +141,15 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
         rounds = self.problem.neighbours
         return rounds if self.public.log is None else f"{rounds}; {LOG_NEIGHBOURS}"
 
-    def layout(self) -> tuple[Public, State]:
+    def shape(self) -> Public:
         log = self.public.log
         reference = self.public.reference
-        public = replace(
-            self.problem.first_public,
+        return replace(
+            self.problem.first,
             log=None if log is None else LogFacts(0, 1.0),
             reference=None if reference is None else Normal(0.0, 0.0),
             phase=self.plan.blank(self.settings.slots),
         )
-        return public, {}
 
     def check_state(self) -> None:
         slots = self.settings.slots
@@ -154,9 +159,6 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
         self.plan.check(slots)
 
     # --- hooks ------------------------------------------------------------------------------------
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {} if self.sums is None else {self.sums.name: self.sums.aggregator}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         if len(rounds) == 1:

@@ -11,7 +11,7 @@ Guarantee   docs/guarantees/sets.md, Theorem 4
 from typing import TypeVar
 
 from discreet.budget.privacy import pure
-from discreet.learners.one_release import OneRelease
+from discreet.engine.statistics import OneRelease
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.release.aggregators import Aggregator, OneChoice, PublicCells
 

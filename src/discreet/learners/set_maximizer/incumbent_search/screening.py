@@ -18,10 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.plan import State
 from discreet.engine.request import Batch, Block
+from discreet.engine.statistics import OneRelease, Released
 from discreet.errors import StateError
-from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
 from discreet.learners.set_maximizer.incumbent_search.phase import IncumbentSearchPhase
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior
@@ -46,7 +45,6 @@ from discreet.learners.set_maximizer.incumbent_search.shown_screening import (
 )
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.release.aggregators import OneChoice, PublicCells, PublicRows
-from discreet.release.door import Door
 
 LEAST_COUNT = 1e-9
 """Avoids a division by zero where nothing was counted."""
@@ -143,22 +141,20 @@ class ScreeningPhase(IncumbentSearchPhase[ScreeningPlan]):
         `counts` are those of `shown`: one row per number that is counted, one column per item.
         """
 
-    def layout(self) -> tuple[Public, State]:
+    def shape(self) -> Public:
         stages = self.problem.planner.stages_of(self.public)
         if not 0 <= self.plan.stage < len(stages):
             raise StateError("this state is at a screening stage that its settings do not have")
-        return super().layout()
+        return super().shape()
 
     def read(self, batch: Batch) -> Answers:
         return self.answered(batch)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        released = self.sums.drawn(block, door)
-        counts = (self.shown.planned(self.plan.length) + mask_counts.get("counts", 0)) / UNIT
-        posterior, level = self.learned(released, counts, self.sums.variance)
-        return self.after_screening(posterior, level, self.plan), {}
+    def update(self, released: Released) -> Public:
+        of_masks = released.mask_counts.get("counts", 0)
+        counts = (self.shown.planned(self.plan.length) + of_masks) / UNIT
+        posterior, level = self.learned(released[self.sums], counts, self.sums.variance)
+        return self.after_screening(posterior, level, self.plan)
 
 
 class FirstClicks(ScreeningPhase):

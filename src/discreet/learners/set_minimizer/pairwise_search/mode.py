@@ -25,13 +25,9 @@ from functools import cached_property
 from typing import Any
 
 from discreet.budget.privacy import pure
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State, paid_by_cohorts
-from discreet.engine.view import View
+from discreet.engine.phases import Adaptive
+from discreet.engine.statistics import Report, Units
 from discreet.errors import ConfigError
-from discreet.learners.reported_view import started_with, with_report
-from discreet.learners.reporting import BlockReporting, Units, planned_with
 from discreet.learners.set_minimizer.mode import CubeMode
 from discreet.learners.set_minimizer.pairwise_search.phase import PairsPhase
 from discreet.learners.set_minimizer.pairwise_search.planner import Planner
@@ -76,10 +72,26 @@ class PairwiseSearch(CubeMode):
         """Planner of the next block."""
         return Planner(self.settings, self.name)
 
-    # --- the plan ---------------------------------------------------------------------------------
+    # --- what is measured -------------------------------------------------------------------------
 
     @cached_property
-    def plan(self) -> Plan:
+    def phases(self) -> Adaptive:
+        settings = self.settings
+        whole = pure(settings.epsilon / settings.contributions)
+        return Adaptive(PHASES, settings.rounds, whole, self.report)
+
+    @cached_property
+    def report(self) -> tuple[Report, ...]:
+        """The report of costs; none if no budget is set aside for it."""
+        bound = self.settings.bound
+        return Report.of_settings(self.settings, Units(low=-bound, high=bound, what="mean cost"))
+
+    @property
+    def first(self) -> Public:
+        return self.planner.first
+
+    @property
+    def facts(self) -> dict[str, object]:
         settings = self.settings
         screening = self.planner.lengths.screening
         first = costs_release(settings, screening.sets).calibrated
@@ -97,26 +109,10 @@ class PairwiseSearch(CubeMode):
                 "the horizon is too short: trials may cost as much as there is to gain before "
                 "items are known"
             )
-        budget = pure(settings.epsilon / settings.contributions)
-        total = paid_by_cohorts(settings.privacy, [budget])
-        constants = ("pairwise-search", first.aggregator, self.planner.lengths)
-        plan = Plan(None, total, settings.rounds, None, facts, constants)
-        return planned_with(self.reporting, plan)
+        return facts
 
-    @cached_property
-    def reporting(self) -> BlockReporting | None:
-        """The report of costs; None if none is paid for."""
-        bound = self.settings.bound
-        units = Units(low=-bound, high=bound, what="mean cost")
-        return BlockReporting.of_settings(self.settings, units)
-
-    # --- from one release to the next -------------------------------------------------------------
-
-    def start(self) -> tuple[object, State]:
-        return started_with(self.reporting, self.planner.first, {})
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[object]:
-        typed = of_flat(Public, public)
-        phase = PHASES[type(typed.phase)]
-        view = phase(self, typed, index, begin, coins, typed.phase)
-        return with_report(view, self.reporting, public)
+    @property
+    def constants(self) -> tuple[object, ...]:
+        lengths = self.planner.lengths
+        first = costs_release(self.settings, lengths.screening.sets)
+        return "pairwise-search", first.aggregator, lengths

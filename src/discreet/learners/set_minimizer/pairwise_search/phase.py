@@ -1,12 +1,12 @@
 """Base class of both phases of the pairs mode: answers, which are costs, and scores."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.plan import State
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Request
 from discreet.engine.view import GROWING
@@ -36,13 +36,10 @@ class Costs:
         return self.costs
 
 
-@dataclass(frozen=True, eq=False)
 class PairsPhase(CubeView[Public], Generic[OwnPlan]):
     """View of a block of the pairs mode."""
 
     problem: "PairwiseSearch"
-    plan: OwnPlan
-    """The plan of this block: `public.phase`, by its own type."""
 
     growing: ClassVar[GROWING] = (
         ("posterior.sets", "posterior.means", "posterior.precisions"),
@@ -54,9 +51,13 @@ class PairsPhase(CubeView[Public], Generic[OwnPlan]):
         """The settings of the learner."""
         return self.problem.settings
 
-    def layout(self) -> tuple[Public, State]:
-        blank = self.plan.blank(self.settings.items)
-        return replace(self.problem.planner.first, phase=blank), {}
+    @cached_property
+    def plan(self) -> OwnPlan:
+        """The plan of this block: `public.phase`, by its own type."""
+        return cast(OwnPlan, self.public.phase)
+
+    def shape(self) -> Public:
+        return replace(self.problem.first, phase=self.plan.blank(self.settings.items))
 
     def read(self, batch: Batch) -> Costs:
         return Costs(batch.rounds, batch.request, as_numbers(batch))

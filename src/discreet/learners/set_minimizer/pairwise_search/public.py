@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.privacy import pure
-from discreet.learners.one_release import OneRelease
+from discreet.engine.statistics import OneRelease
 from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.release.aggregators import PublicCells

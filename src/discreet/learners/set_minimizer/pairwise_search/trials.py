@@ -17,9 +17,10 @@ import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.engine.coins import Coin
-from discreet.engine.plan import State, Step
+from discreet.engine.phases import Measures
+from discreet.engine.plan import State
 from discreet.engine.request import Block, Request
-from discreet.learners.one_release import OneRelease
+from discreet.engine.statistics import OneRelease, Released
 from discreet.learners.set_minimizer.mode import available_sets
 from discreet.learners.set_minimizer.pairwise_search.phase import Costs, PairsPhase
 from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior, TriedSets
@@ -32,8 +33,7 @@ from discreet.learners.set_minimizer.pairwise_search.public import (
 from discreet.learners.set_minimizer.pairwise_search.tuning import TUNED
 from discreet.learners.start import Start
 from discreet.learners.trial_allotment import TrialAllotment
-from discreet.release.aggregators import Aggregator, PublicCells
-from discreet.release.door import Door
+from discreet.release.aggregators import PublicCells
 
 
 class Trials(PairsPhase[TrialsPlan]):
@@ -49,9 +49,13 @@ class Trials(PairsPhase[TrialsPlan]):
         """The release of this block: the sum of costs of each of its sets."""
         return costs_release(self.settings, len(self.plan.sets))
 
-    @cached_property
-    def step(self) -> Step | None:
-        return Step(self.plan.length, self.costs.charge, cohort=self.index)
+    @property
+    def statistics(self) -> Measures:
+        return (self.costs, *self.problem.report)
+
+    @property
+    def rounds(self) -> int:
+        return self.plan.length
 
     # --- which round plays which set --------------------------------------------------------------
 
@@ -80,9 +84,6 @@ class Trials(PairsPhase[TrialsPlan]):
 
     # --- hooks ------------------------------------------------------------------------------------
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {self.costs.name: self.costs.aggregator}
-
     def decide(self, rounds: Integers, request: Request) -> Integers:
         """Return one set per row, in ascending order, padded with −1, without unavailable items."""
         return available_sets(self.shown[self.played(rounds)], request.available)
@@ -100,15 +101,13 @@ class Trials(PairsPhase[TrialsPlan]):
         cells = np.where(self.is_whole(played, answers.request.available), played, -1)
         self.costs.aggregator.add(self.costs.of(block), cells[:, None], answers.costs)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        sums = self.costs.drawn(block, door) / self.settings.bound
-        counts = (self.plan.counts - mask_counts.get("unread", 0)).astype(np.float64)
+    def update(self, released: Released) -> Public:
+        sums = released[self.costs] / self.settings.bound
+        counts = (self.plan.counts - released.mask_counts.get("unread", 0)).astype(np.float64)
         noise = self.costs.calibrated.standard_deviation**2
         posterior = self._updated(TriedSets(self.plan.sets, counts, sums, noise))
         next_start = Start(self.index + 1, self.begin + self.plan.length)
-        return self.problem.planner.next_block(self.public, posterior, next_start), {}
+        return self.problem.planner.next_block(self.public, posterior, next_start)
 
     # --- the posterior ----------------------------------------------------------------------------
 
@@ -144,17 +143,19 @@ class Trials(PairsPhase[TrialsPlan]):
 class Settled(PairsPhase[SettledPlan]):
     """Phase of the last block: the incumbent is played, and nobody is read."""
 
-    @cached_property
-    def step(self) -> Step | None:
-        return None
+    @property
+    def statistics(self) -> Measures:
+        return self.problem.report
+
+    @property
+    def rounds(self) -> int | None:
+        """All remaining ones; only a report makes a release at their end."""
+        return self.settings.rounds - self.begin or None if self.problem.report else None
 
     @cached_property
     def shown(self) -> Integers:
         """The incumbent as a row of items, padded with −1."""
         return np.asarray(as_rows_of_items(self.plan.incumbent[None])[0])
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         return available_sets(np.tile(self.shown, (len(rounds), 1)), request.available)
@@ -162,11 +163,9 @@ class Settled(PairsPhase[SettledPlan]):
     def gather(self, block: Block, answers: Costs) -> None:
         """Add nothing; malformed answers were refused when they were read."""
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         """Return the state unchanged; only a report is released."""
-        return self.public, {}
+        return self.public
 
 
 def as_rows_of_items(sets: Mask) -> Integers:

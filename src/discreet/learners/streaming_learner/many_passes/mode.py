@@ -30,10 +30,10 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.budget.guarantee import Wording
 from discreet.budget.privacy import Charge
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State, Step, paid_by_cohorts
+from discreet.engine.phases import Scheduled
 from discreet.engine.request import Block
+from discreet.engine.schedule import EqualBlocks
+from discreet.engine.statistics import Interactive, Released
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
 from discreet.learners.streaming_learner.histogram import SURE
@@ -45,12 +45,9 @@ from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import CallableLoss, Loss, SoftmaxLoss
-from discreet.release.aggregators import Aggregator, Gram, Moments, OneChoice, Rows
-from discreet.release.door import Door
+from discreet.release.aggregators import Gram, HeldRows, Moments, OneChoice, Rows
 from discreet.release.noise import CalibratedNoise
 
-HELD = "held"
-"""The name of the aggregate of held samples in the block."""
 MOST_HELD = 2**31
 """The largest number of held numbers."""
 
@@ -60,28 +57,24 @@ class ManyPassesView(CoefficientsView[Public]):
 
     problem: "ManyPasses"
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        return {HELD: self.problem.samples_held.aggregator}
-
     def gather(self, block: Block, answers: Answers) -> None:
         held = self.problem.samples_held
         for piece in answers.pieces(held.columns):
             places = piece.rounds - self.begin
-            held.aggregator.add(block[HELD], places, held.encoded(piece.samples))
+            held.aggregator.add(self.problem.held.of(block), places, held.encoded(piece.samples))
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         problem = self.problem
+        held, door = released[problem.held]
         parts = DrawnParts(
             settings=self.settings,
             loss=problem.loss,
             passes=problem.passes,
             samples=problem.samples_held,
-            held=block[HELD],
+            held=held,
             door=door,
         )
-        return Descent(parts).fitted(), hidden
+        return Descent(parts).fitted()
 
     def _errors(self) -> Floats:
         return self.public.errors
@@ -210,34 +203,32 @@ class ManyPasses(GradientMode):
         return tuple(CalibratedNoise.for_budget(self.budget * float(part), rows) for part in shares)
 
     @cached_property
-    def plan(self) -> Plan:
-        charge = self.passes.charge
+    def held(self) -> Interactive[HeldRows]:
+        """All samples, from which the parts of the release are drawn one after the other."""
+        passes = self.passes
+        return Interactive("held", self.samples_held.aggregator, passes.charge, (*passes.parts,))
+
+    @cached_property
+    def phases(self) -> Scheduled:
         rounds = self.settings.rounds
-        step = Step(rounds, charge, cohort=0)
+        return Scheduled.one(ManyPassesView, EqualBlocks(rounds, rounds), self.held)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        rounds = self.settings.rounds
         limit = TUNED.hidden_regression
-        return Plan(
-            lambda index: None if index else step,
-            paid_by_cohorts(self.settings.privacy, [charge], blocks=1),
-            horizon=rounds,
-            releases=1,
-            facts={
-                "method": "one-shot" if self.passes.moments else "passes",
-                "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from "
-                f"{limit:g} on",
-                "block": rounds,
-                "releases": 1,
-                "passes": len(self.passes.steps),
-                "second_moments": len(self.passes.grams),
-                "noise_in_samples": self.passes.parts[-1].standard_deviation,
-            },
-            constants=tuple(self.passes.parts),
-        )
+        return {
+            "method": "one-shot" if self.passes.moments else "passes",
+            "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from "
+            f"{limit:g} on",
+            "block": rounds,
+            "releases": 1,
+            "passes": len(self.passes.steps),
+            "second_moments": len(self.passes.grams),
+            "noise_in_samples": self.passes.parts[-1].standard_deviation,
+        }
 
-    # --- state ------------------------------------------------------------------------------------
-
-    def start(self) -> tuple[Public, State]:
+    @property
+    def first(self) -> Public:
         begin = self.settings.domain.start()
-        return Public(begin, np.full(begin.shape, np.nan)), {}
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> ManyPassesView:
-        return ManyPassesView(self, of_flat(Public, public), index, begin, coins)
+        return Public(begin, np.full(begin.shape, np.nan))

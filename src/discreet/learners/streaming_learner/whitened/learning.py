@@ -17,8 +17,8 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.engine.plan import State
 from discreet.engine.request import Block
+from discreet.engine.statistics import Released
 from discreet.learners.streaming_learner.feature_rows import rows_at_once, whitened_rows
 from discreet.learners.streaming_learner.mode import Answers
 from discreet.learners.streaming_learner.shrunk import learned_part, shrunk
@@ -26,8 +26,6 @@ from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
 from discreet.learners.streaming_learner.whitened.public import Public
 from discreet.learners.streaming_learner.whitened.tuning import TUNED
 from discreet.optim.spiked_covariance import SpikedCovariance
-from discreet.release.aggregators import Aggregator
-from discreet.release.door import Door
 
 FAR = 1e100
 """A norm that no whitened row reaches."""
@@ -54,15 +52,6 @@ class Learning(WhitenedPhase):
     def moments(self) -> SpikedCovariance:
         """The second moments H of rows."""
         return self.public.measured.moments
-
-    @property
-    def before(self) -> int:
-        """The number of learning blocks before this one."""
-        return self.index - len(self.problem.preparation)
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        gradient = self.problem.gradient
-        return {gradient.name: gradient.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
         problem = self.problem
@@ -92,29 +81,25 @@ class Learning(WhitenedPhase):
 
     # --- the release ------------------------------------------------------------------------------
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         problem = self.problem
         public = self.public
         clip = public.measured.clip
-        count = self.before + 1
-        total = problem.gradient.next(public.gradient, hidden, block, door)
+        count = self.number + 1
+        total = released[problem.gradient]
         variance = total.variance * clip**2
         mean = public.mean + (public.point - public.mean) / count
         point = self._leader(total.values * clip, variance, mean)
         weight = problem.newest / (count + problem.newest - 1)
         average = public.average + (point - public.average) * weight
-        public = replace(
+        return replace(
             public,
             coefficients=self._shrunk(average, variance),
             point=point,
             mean=mean,
             average=average,
-            path=problem.path.followed(public.path, self.before, total.values, public.point),
-            gradient=total.public,
+            path=problem.path.followed(public.path, self.number, total.values, public.point),
         )
-        return public, total.hidden
 
     @cached_property
     def _samples(self) -> int:
@@ -168,7 +153,7 @@ class Learning(WhitenedPhase):
         moments = self.moments
         if self.settings.classifies:
             return super()._errors()
-        root = problem.path.root(self.public.path, self.before, moments)
+        root = problem.path.root(self.public.path, self.number, moments)
         if root is None or root.scatter * problem.usual_norm**2 > TUNED.most_clipped:
             return super()._errors()
         unmapped = np.array([moments.times(row, -0.5) for row in np.eye(problem.size)])

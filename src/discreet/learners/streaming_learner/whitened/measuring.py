@@ -15,8 +15,8 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.engine.plan import State
 from discreet.engine.request import Block
+from discreet.engine.statistics import Released
 from discreet.learners.streaming_learner.feature_rows import euclidean_lengths, longest_row, within
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.mode import Answers
@@ -25,8 +25,6 @@ from discreet.learners.streaming_learner.whitened.public import Measured, Public
 from discreet.learners.streaming_learner.whitened.tuning import TUNED
 from discreet.losses import Samples
 from discreet.optim.spiked_covariance import SpikedCovariance
-from discreet.release.aggregators import Aggregator
-from discreet.release.door import Door
 
 SIZES = Sizes(bins=20)
 """The bins of sizes, down to a millionth of the declared bound."""
@@ -34,10 +32,6 @@ SIZES = Sizes(bins=20)
 
 class MeasuringSizes(WhitenedPhase):
     """View of the first block: a histogram of norms of rows, followed by one of targets."""
-
-    def aggregators(self) -> dict[str, Aggregator]:
-        sizes = self.problem.sizes
-        return {sizes.name: sizes.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
         sizes = self.problem.sizes
@@ -57,11 +51,9 @@ class MeasuringSizes(WhitenedPhase):
         cells = SIZES.cells(np.where(np.isfinite(lengths), sizes, np.nan), 1.0)
         return np.asarray(np.where(cells < 0, -1, by_target * SIZES.bins + cells), dtype=np.int64)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        measured = self.bounded(self.problem.sizes.drawn(block, door))
-        return replace(self.public, measured=measured), hidden
+    def update(self, released: Released) -> Public:
+        measured = self.bounded(released[self.problem.sizes])
+        return replace(self.public, measured=measured)
 
     def bounded(self, counts: Floats) -> Measured:
         """Return measured bounds, the clip, and one second moment for all directions."""
@@ -103,10 +95,6 @@ class MeasuringSizes(WhitenedPhase):
 class MeasuringDirections(WhitenedPhase):
     """View of the second block, if it pays: second moments of rows."""
 
-    def aggregators(self) -> dict[str, Aggregator]:
-        directions = self.problem.directions
-        return {directions.name: directions.aggregator}
-
     def gather(self, block: Block, answers: Answers) -> None:
         directions = self.problem.directions
         length = self.public.measured.length
@@ -116,16 +104,14 @@ class MeasuringDirections(WhitenedPhase):
                 rows = np.where(is_valid(piece.samples)[:, None], rows, np.nan)
                 directions.aggregator.add(directions.of(block), rows)
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
+    def update(self, released: Released) -> Public:
         directions = self.problem.directions
         measured = self.public.measured
-        matrix, people = directions.aggregator.parted(directions.drawn(block, door))
+        matrix, people = directions.aggregator.parted(released[directions])
         unit = measured.length**2 / max(people, self.problem.preparation[1] / 8)
         noise = directions.standard_deviation / sqrt(2) * unit
         moments = SpikedCovariance.read(matrix * unit, noise=noise)
-        return replace(self.public, measured=replace(measured, moments=moments)), hidden
+        return replace(self.public, measured=replace(measured, moments=moments))
 
 
 def is_valid(samples: Samples) -> Mask:

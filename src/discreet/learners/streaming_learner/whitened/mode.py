@@ -19,14 +19,10 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 from functools import cached_property
 from math import ceil, sqrt
 
-from discreet.budget.privacy import Charge
-from discreet.engine.coins import Coins
-from discreet.engine.flat_state import of_flat
-from discreet.engine.plan import Plan, State, paid_by_cohorts
+from discreet.engine.phases import Measures, Run, Scheduled
 from discreet.engine.schedule import ListedBlocks
+from discreet.engine.statistics import OneRelease, RunningTotal
 from discreet.errors import ConfigError
-from discreet.learners.one_release import OneRelease
-from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
 from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.mode import GradientMode
@@ -113,13 +109,6 @@ class WhitenedLeader(GradientMode):
         return OneRelease.for_budget("directions", self.settings.privacy.budget, Gram.of(self.size))
 
     @cached_property
-    def measuring(self) -> tuple[CalibratedNoise[OneChoice] | CalibratedNoise[Gram], ...]:
-        """The noise of each measuring phase."""
-        if not self.measures_directions:
-            return (self.sizes.calibrated,)
-        return self.sizes.calibrated, self.directions.calibrated
-
-    @cached_property
     def gradient(self) -> RunningTotal[Rows]:
         """The noisy total of gradients of whitened rows, in units of the clip."""
         return RunningTotal(
@@ -154,36 +143,25 @@ class WhitenedLeader(GradientMode):
         return ListedBlocks(self.settings.rounds, (*self.preparation, *self.learning))
 
     @cached_property
-    def plan(self) -> Plan:
-        measuring = self.measuring
-        total = self.gradient.sum
-        count = len(measuring)
-
-        def charge(index: int) -> Charge:
-            return measuring[index].charge if index < count else total.charge(index - count)
-
-        def cohort(index: int) -> int:
-            return index if index < count or total.has_cohorts else count
-
-        charges = [
-            *(calibrated.charge for calibrated in measuring),
-            total.spent(self.gradient.releases),
+    def phases(self) -> Scheduled:
+        rounds = self.settings.rounds
+        measured: tuple[Measures, ...] = ((self.sizes,), (self.directions,))
+        runs = [
+            Run(phase, ListedBlocks(rounds, (length,)), measures)
+            for phase, length, measures in zip(MEASURING, self.preparation, measured, strict=False)
         ]
-        return Plan.scheduled(
-            self.schedule,
-            charge,
-            paid_by_cohorts(self.settings.privacy, charges),
-            cohort=cohort,
-            facts={
-                "method": "whitened" if self.measures_directions else "scaled",
-                "why": self.settings.why,
-                "block": self.settings.schedule.block,
-                "releases": self.schedule.releases,
-                "preparation": sum(self.preparation),
-                "noise_in_samples": self.gradient.noise,
-            },
-            constants=(*measuring, total),
-        )
+        return Scheduled((*runs, Run(Learning, self.gradient.schedule, (self.gradient,))), rounds)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return {
+            "method": "whitened" if self.measures_directions else "scaled",
+            "why": self.settings.why,
+            "block": self.settings.schedule.block,
+            "releases": self.schedule.releases,
+            "preparation": sum(self.preparation),
+            "noise_in_samples": self.gradient.noise,
+        }
 
     # --- numbers that follow from public settings -------------------------------------------------
 
@@ -223,27 +201,21 @@ class WhitenedLeader(GradientMode):
 
     # --- state ------------------------------------------------------------------------------------
 
-    def start(self) -> tuple[Public, State]:
+    @property
+    def first(self) -> Public:
         settings = self.settings
         begin = settings.domain.start()
-        sums, hidden = self.gradient.start()
         unmeasured = Measured(
             length=longest_row(settings),
             target=float(settings.target_bound),
             clip=1.0,
             moments=SpikedCovariance.flat(self.size, 1.0),
         )
-        public = Public(
+        return Public(
             coefficients=begin,
             measured=unmeasured,
             point=begin,
             mean=begin,
             average=begin,
             path=self.path.start(),
-            gradient=sums,
         )
-        return public, hidden
-
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> WhitenedPhase:
-        phase = MEASURING[index] if index < len(self.preparation) else Learning
-        return phase(self, of_flat(Public, public), index, begin, coins)

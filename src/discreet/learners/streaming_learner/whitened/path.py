@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.learners.running_total import RunningTotal
+from discreet.engine.statistics import RunningTotal
 from discreet.optim.roots import Root, root_of_path
 from discreet.optim.spiked_covariance import SpikedCovariance
 from discreet.release.aggregators import Rows

@@ -8,7 +8,6 @@ The measuring phases replace the field `measured` of `Public`, the learning phas
 from dataclasses import dataclass
 
 from discreet.arrays import Floats
-from discreet.engine.plan import State
 from discreet.learners.streaming_learner.whitened.path import Path
 from discreet.optim.spiked_covariance import SpikedCovariance
 
@@ -41,5 +40,3 @@ class Public:
     average: Floats
     """The average of all points, with more weight on later ones."""
     path: Path
-    gradient: State
-    """The running total of gradients, in units of the clip."""
