@@ -1,29 +1,45 @@
 """All that a learner of your own needs, in one import; docs/develop/learner.md explains it.
 
-Settings                              public settings, hashed and checked
-Mode, Phase                           what is measured; the hooks of a block
-Scheduled, Adaptive, Run              which blocks there are, and what each measures
-OneRelease, RunningTotal, Report, …   statistics, with their aggregators
-OneOf, Row                            answers by declaration
-Learner, constructor_of, register        what users see
+Settings                                   public settings, hashed and checked
+Mode                                       what is declared once:
+    Promise, Questions, Answer (OneOf, Row, Entry), DecisionForm
+    Scheduled, Adaptive, Run               which blocks there are, and what each measures
+    OneRelease, RunningTotal, Interactive, Report, Statistic
+    OneChoice, PublicCells, Rows           aggregators, which know what one person can move
+    EqualBlocks, DoublingBlocks, ListedBlocks, Segments
+Phase                                      the hooks of a block:
+    Request, Batch, Block, Released, Readings, Masks, Events, Stored
+Learner, Modes, constructor_of, register   what users see
 """
 
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.answers import Entry, OneOf, Row
+from discreet.engine.declarations import (
+    Answer,
+    DecisionForm,
+    Events,
+    Masks,
+    Promise,
+    Questions,
+    Readings,
+    Stored,
+)
+from discreet.engine.mode import Mode
+from discreet.engine.phase import Phase
 from discreet.engine.phases import Adaptive, Run, Scheduled
-from discreet.engine.problem import Problem as Mode
+from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Block, Request
 from discreet.engine.schedule import DoublingBlocks, EqualBlocks, ListedBlocks, Segments
 from discreet.engine.settings import Settings
 from discreet.engine.statistics import (
     Interactive,
+    Measures,
     OneRelease,
     Released,
     Report,
     RunningTotal,
     Statistic,
 )
-from discreet.engine.view import View as Phase
-from discreet.learners.answers import OneOf, Row
 from discreet.learners.base import Learner, Modes
 from discreet.learners.constructor import constructor, constructor_of
 from discreet.learners.registry import register
@@ -31,23 +47,32 @@ from discreet.release.aggregators import OneChoice, PublicCells, Rows
 
 __all__ = [
     "Adaptive",
+    "Answer",
     "Batch",
     "Block",
+    "DecisionForm",
     "DoublingBlocks",
+    "Entry",
     "EqualBlocks",
+    "Events",
     "Floats",
     "Integers",
     "Interactive",
     "Learner",
     "ListedBlocks",
     "Mask",
+    "Masks",
+    "Measures",
     "Mode",
     "Modes",
     "OneChoice",
     "OneOf",
     "OneRelease",
     "Phase",
+    "Promise",
     "PublicCells",
+    "Questions",
+    "Readings",
     "Released",
     "Report",
     "Request",
@@ -56,9 +81,11 @@ __all__ = [
     "Run",
     "RunningTotal",
     "Scheduled",
+    "Scores",
     "Segments",
     "Settings",
     "Statistic",
+    "Stored",
     "constructor",
     "constructor_of",
     "register",

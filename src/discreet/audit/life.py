@@ -135,7 +135,7 @@ class Life:
         """Read the log before the first round, as a step of its own."""
         rows = self.pair.logs[self.replaced]
         before = self.learner.snapshot()
-        announced = view_of(self.problem, before).noted(log.event(self.learner, rows))
+        announced = view_of(self.problem, before).after(log.event(self.learner, rows))
         step = view_of(self.problem, replace(before, public=flat(announced))).step
         assert step is not None and not step.rounds, "the step that reads a log has rounds"
         self.steps.append(TakenStep(0, step))

@@ -22,7 +22,6 @@ from discreet.engine.plan import Step
 from discreet.engine.problem import Problem, view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch, Block, Request
 from discreet.engine.snapshot import Snapshot
-from discreet.engine.view import nobody
 from discreet.learners.base import Learner
 from discreet.release.randomness import seeded_bits
 
@@ -159,7 +158,7 @@ class Search:
 
     def _without_others(self, round: int, candidates: list[Arrival]) -> FarPair:
         """Return the two people who are farthest apart where nobody else answers."""
-        blank = Arrival(candidates[0].context, self.problem.blank())
+        blank = Arrival(candidates[0].context, self.problem.mode.answer.blank)
         one = self._farthest(blank, candidates, round).person
         one = self._farthest(blank, [one, *self._scaled(one)], round).person
         other_answers = [Arrival(one.context, candidate.feedback) for candidate in candidates]
@@ -196,7 +195,7 @@ class Search:
             some.append(Arrival(background.context, turned))
         one = background
         if self.target.passed.law != "path":
-            blank = Arrival(background.context, self.problem.blank())
+            blank = Arrival(background.context, self.problem.mode.answer.blank)
             one = self._farthest(blank, some, round, background).person
         other = self._farthest(one, some, round, background)
         return FarPair(round, InBoth(one, other.person), background, other.cost)
@@ -230,14 +229,14 @@ class Search:
 
     def _block_with(self, person: Arrival, round: int, background: Arrival | None = None) -> Block:
         """Return the block with this person, and all others like the background."""
-        block = nobody(self.view)
+        block = self.view.empty_block()
         self._gather(block, [round], person)
         if background is not None:
             self._gather(block, [other for other in self.block if other != round], background)
         return block
 
     def _gather(self, block: Block, rounds: list[int], person: Arrival) -> None:
-        rows = self.problem.rows([person.feedback] * len(rounds))
+        rows = self.problem.mode.answer.rows([person.feedback] * len(rounds))
         request = self._request(person, len(rounds))
         batch = Batch(np.array(rounds), rows, request)
         self.view.count(block, batch)
@@ -245,8 +244,10 @@ class Search:
     def _request(self, person: Arrival, count: int) -> Request:
         request = EMPTY_REQUEST
         if person.context is not None:
-            request = self.problem.request(np.tile(person.context, (count, 1)), None, count)
-        return self.view.admitted(request)
+            request = self.problem.mode.questions.request(
+                np.tile(person.context, (count, 1)), None, count
+            )
+        return self.view.events.admitted(request)
 
     # --- candidates -------------------------------------------------------------------------------
 

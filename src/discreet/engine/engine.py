@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from discreet.engine.request import EMPTY_REQUEST, Batch, Block
 from discreet.engine.signals import held
 from discreet.engine.snapshot import RoundsState, Snapshot
 from discreet.engine.state_check import DOES_NOT_FIT, check_belongs, check_fits
-from discreet.engine.view import View, nobody
+from discreet.engine.view import View
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
@@ -55,7 +55,7 @@ class _Now:
     """The newest committed snapshot, its view, and what was aggregated since."""
 
     snapshot: Snapshot
-    view: View[Any]
+    view: View
     block: Block
     step: Step | None
     end: int | None
@@ -129,7 +129,7 @@ class Engine:
         return self._now.block
 
     @property
-    def view(self) -> View[Any]:
+    def view(self) -> View:
         """The view of the current block: the public state, and the hooks that serve it."""
         return self._now.view
 
@@ -212,7 +212,7 @@ class Engine:
     def rehearse(self, batch: Batch) -> None:
         """Raise as `gather` would for this batch, and add nothing."""
         view = self._now.view
-        view.count(nobody(view), batch)
+        view.count(view.empty_block(), batch)
 
     @held
     def release(self, clock: int, mask_counts: State) -> None:
@@ -266,7 +266,7 @@ class Engine:
             logs.not_committed(self._whose, snapshot.index, failure.cause)
             raise StateError(
                 f"a release could not be committed ({failure.cause}): nothing was shown, all "
-                f"answers are counted; {self.problem.retry}"
+                f"answers are counted; {self.problem.mode.promise.retry}"
             )
         self._take(snapshot, self._published)
         self._unsettled = None
@@ -302,7 +302,7 @@ class Engine:
         if snapshot.block:
             block = _restored_block(snapshot.block, view.aggregators())
         else:
-            block = nobody(view)
+            block = view.empty_block()
         step = view.step
         horizon = view.horizon
         end = horizon if step is None else snapshot.begin + step.rounds
@@ -517,24 +517,24 @@ class Engine:
 def guarantee_of(problem: Problem, snapshot: Snapshot) -> Guarantee:
     """Return the privacy guarantee of everything that was published up to a snapshot."""
     privacy = problem.settings.privacy
+    promise = view_of(problem, snapshot).events.promise
+    neighbours = promise.neighbours
     if privacy.keyed:
         neighbours = (
-            f"replace all that one person brings, in {problem.words.units} that stay theirs"
+            f"replace all that one person brings, in {promise.words.units} that stay theirs"
         )
-    else:
-        neighbours = view_of(problem, snapshot).neighbours
     return Guarantee(
         privacy,
         spent=snapshot.ledger.spent,
         total=problem.plan.total,
         releases=snapshot.index,
         planned=problem.plan.releases,
-        notion=problem.notion,
+        notion=promise.notion,
         neighbours=neighbours,
-        assumes=problem.assumes,
+        assumes=promise.assumes,
         simulated=problem.settings.seed is not None,
-        proof=problem.proof,
-        words=problem.words,
+        proof=promise.proof,
+        words=promise.words,
     )
 
 

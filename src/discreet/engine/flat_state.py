@@ -51,6 +51,26 @@ class Published(Generic[T]):
         return entries
 
 
+def flat_hidden(hidden: State) -> State:
+    """Return the hidden state of statistics with their names in its keys.
+
+    >>> flat_hidden({"sum": {"steps": 3}})
+    {'sum.steps': 3}
+    >>> nested_hidden(flat_hidden({"sum": {"steps": 3}}))
+    {'sum': {'steps': 3}}
+    """
+    return {f"{name}.{key}": value for name, own in hidden.items() for key, value in own.items()}
+
+
+def nested_hidden(entries: State) -> State:
+    """Return the hidden state by the names of statistics: the inverse of `flat_hidden`."""
+    hidden: State = {}
+    for full, value in entries.items():
+        name, _, key = full.partition(".")
+        hidden.setdefault(name, {})[key] = value
+    return hidden
+
+
 def flat(value: object, prefix: str = "") -> State:
     """Return the entries of a typed state; a dictionary is returned as it is.
 

@@ -1,7 +1,8 @@
 """Requests, which come with the questions of rounds, and batches of feedback."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ EMPTY_REQUEST = Request()
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Feedback of some rounds of one block, for `View.read`.
+    """Feedback of some rounds of one block, for `Phase.read`.
 
     `single` feedback comes from one `close`: it is refused if it is malformed, and the round stays
     open. Otherwise `feedback` holds one entry or row per round, and malformed ones add nothing.
@@ -62,20 +63,21 @@ class Batch:
     feedback: Any = field(repr=False)
     request: Request
     single: bool = False
+    decide: Callable[[Integers, Request], np.ndarray] | None = field(default=None, repr=False)
+    """Returns what the rounds decided; the engine sets it where it has not kept that."""
+    kept: np.ndarray | None = field(default=None, repr=False)
+    """What the rounds decided, one decision per row, if the engine has kept it."""
+
+    @property
+    def decisions(self) -> np.ndarray:
+        """What the rounds decided, one decision per row: kept since they were opened, or again."""
+        if self.kept is None:
+            assert self.decide is not None, "a view sets it before feedback is read"
+            self.kept = self.decide(self.rounds, self.request)
+        return self.kept
 
     def __len__(self) -> int:
         return len(self.rounds)
-
-
-class Answer(Protocol):
-    """How feedback is read."""
-
-    @property
-    def blank(self) -> object:
-        """Feedback that adds the same as a missing answer."""
-
-    def read(self, batch: Batch) -> object:
-        """Return the feedback of some rounds as typed answers; refuse a malformed single one."""
 
 
 def all_leave_some(masks: Mask) -> bool:

@@ -10,7 +10,7 @@ Guarantee   docs/guarantees/engine.md, docs/guarantees/returning.md
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,14 @@ AT_ONCE = nullcontext()
 """In the place of `held` where one call of compiled code adds a whole single answer."""
 
 
+class _Decided(NamedTuple):
+    """What a single round decided."""
+
+    round: int
+    table: np.ndarray
+    """A table of one row."""
+
+
 class Rounds:
     """The clock and the open rounds of one learner, in memory.
 
@@ -47,6 +55,8 @@ class Rounds:
         self._waiting = Waiting(state.open)
         self._mask_counts: State = _copied(state.mask_counts)
         self._people = None if state.people is None else People.restored(state.people)
+        self._newest: _Decided | None = None
+        """What the newest single round decided: its answer often comes next."""
 
     # --- readings ---------------------------------------------------------------------------------
 
@@ -124,14 +134,16 @@ class Rounds:
         view = engine.view
         round = self.clock
         rounds = np.array([round])
-        request = view.admitted(request)
-        decision = engine.problem.single(view.decide(rounds, request))
+        request = view.events.admitted(request)
+        decided = view.decide(rounds, request)
         if not self.is_over:
             self.clock += 1  # first: an interrupt may cost a round, and never opens one twice
             self._count_masks(rounds, request)
             if person is not None:
                 self._enter(round, (person,))
             self._waiting.add(round, request)
+            self._newest = _Decided(round, decided)
+        decision = view.form.single(decided)
         return Ticket(snapshot.identity, snapshot.epoch, snapshot.index, round, decision)
 
     @held
@@ -143,7 +155,7 @@ class Rounds:
         self._release_before(request)
         engine = self._engine
         rounds = np.arange(self.clock, self.clock + count)
-        request = engine.view.admitted(request)
+        request = engine.view.events.admitted(request)
         decisions = engine.view.decide(rounds, request)
         tickets = Tickets(
             engine.committed.identity,
@@ -168,12 +180,12 @@ class Rounds:
         self.release_if_due()
         view = self._engine.view
         rounds = np.arange(self.clock, self.clock + count)
-        return view.decide(rounds, view.admitted(EMPTY_REQUEST))
+        return view.decide(rounds, view.events.admitted(EMPTY_REQUEST))
 
     def _release_before(self, request: Request) -> None:
         """Make the release that is due before a question, unless the question will be refused."""
         if self.is_due:
-            self._engine.view.refuse_next(request)
+            self._engine.view.events.refuse_next(request)
         self.release_if_due()
 
     def _refuse_crossing(self, count: int) -> None:
@@ -208,7 +220,7 @@ class Rounds:
     @property
     def most_at_once(self) -> int:
         """Largest number of rounds of one call."""
-        return max(1, MOST_NUMBERS // self._engine.problem.decision_size)
+        return max(1, MOST_NUMBERS // self._engine.view.form.size)
 
     def known_as(self, person: Name) -> Name:
         """Return the digest of a person's name in this block."""
@@ -233,10 +245,7 @@ class Rounds:
         """Add rounds to the mask counts when they are opened, whether or not an answer comes."""
         if request.available is None:
             return
-        view = self._engine.view
-        if not self._mask_counts:
-            self._mask_counts = view.no_mask_counts()
-        view.count_masks(self._mask_counts, rounds, request)
+        self._mask_counts = self._engine.view.count_masks(self._mask_counts, rounds, request)
 
     # --- answers ----------------------------------------------------------------------------------
 
@@ -255,9 +264,11 @@ class Rounds:
             return False
         if feedback is None:  # no answer, as if none came
             return True
-        self._gather(
-            rounds, feedback, request, lambda: waiting.put_back(round, request), single=True
-        )
+        newest = self._newest
+        batch = Batch(rounds, feedback, request, single=True)
+        if newest is not None and newest.round == round:
+            batch.kept = newest.table
+        self._gather(batch, lambda: waiting.put_back(round, request))
         return True
 
     @held
@@ -269,7 +280,7 @@ class Rounds:
         """
         if not isinstance(tickets, Tickets):
             raise StateError("close_many takes the tickets of open_many: use close for one ticket")
-        rows = self._engine.problem.rows(feedback)
+        rows = self._engine.problem.mode.answer.rows(feedback)
         count = len(tickets)
         if len(rows) != count:
             raise StateError(
@@ -284,7 +295,7 @@ class Rounds:
         if not waited.all():
             rounds = rounds[waited]
             rows = _chosen(rows, waited)
-        self._gather(rounds, rows, request, lambda: waiting.put_back_many(rounds))
+        self._gather(Batch(rounds, rows, request), lambda: waiting.put_back_many(rounds))
         return waited
 
     @held
@@ -306,19 +317,12 @@ class Rounds:
         rounds = np.arange(first, first + count)
         mask_counts = _copied(self._mask_counts)
         entered = None if persons is None else self._enter(first, persons)
-        request = self._engine.view.admitted(EMPTY_REQUEST)
+        request = self._engine.view.events.admitted(EMPTY_REQUEST)
         self._count_masks(rounds, request)
-        self._gather(rounds, rows, request, lambda: self._restore(first, mask_counts, entered))
+        batch = Batch(rounds, rows, request)
+        self._gather(batch, lambda: self._restore(first, mask_counts, entered))
 
-    def _gather(
-        self,
-        rounds: Integers,
-        feedback: object,
-        request: Request,
-        undo: Callable[[], None],
-        *,
-        single: bool = False,
-    ) -> None:
+    def _gather(self, batch: Batch, undo: Callable[[], None]) -> None:
         """Pass feedback to the engine; if that raises before any addition, call `undo`.
 
         After an addition nothing is undone: people who may have been counted must not count again.
@@ -326,18 +330,19 @@ class Rounds:
         engine = self._engine
         additions = engine.additions
         gather = engine.gather
-        if self._people is not None and single and not self._people.counts(int(rounds[0])):
+        people = self._people
+        if people is not None and batch.single and not people.counts(int(batch.rounds[0])):
             gather = engine.rehearse
-        elif self._people is not None and not single:
-            counting = self._people.counting(rounds)
-            rounds = rounds[counting]
-            feedback = _chosen(feedback, counting)
-            request = request[counting]
-        if not len(rounds):
+        elif people is not None and not batch.single:
+            counting = people.counting(batch.rounds)
+            batch = Batch(
+                batch.rounds[counting], _chosen(batch.feedback, counting), batch.request[counting]
+            )
+        if not len(batch.rounds):
             return
-        with AT_ONCE if single and len(engine.block) == 1 else held:
+        with AT_ONCE if batch.single and len(engine.block) == 1 else held:
             try:
-                gather(Batch(rounds, feedback, request, single))
+                gather(batch)
             except BaseException:
                 if engine.additions == additions:
                     undo()

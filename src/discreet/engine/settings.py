@@ -16,6 +16,7 @@ from discreet.engine.codec import (
     needed_fields,
     to_toml,
 )
+from discreet.engine.coins import Coin
 from discreet.errors import ConfigError
 from discreet.limits import MOST_ROUNDS
 
@@ -113,6 +114,10 @@ class Settings:
     def earns(self) -> bool:
         """Whether feedback states what the shown decision earned or cost, as `report` needs."""
         return False
+
+    def coin(self, number: int) -> Coin:
+        """Return a public coin that is fixed before the first round: the same for all copies."""
+        return Coin(bytes.fromhex(self.hash), number)
 
     @cached_property
     def hash(self) -> str:

@@ -9,12 +9,13 @@ from math import isfinite
 
 import numpy as np
 
-from discreet.engine.flat_state import flat
+from discreet.engine.declarations import GROWING
+from discreet.engine.flat_state import flat, flat_hidden
 from discreet.engine.plan import State
 from discreet.engine.problem import Problem, view_of
 from discreet.engine.request import Batch
 from discreet.engine.snapshot import Snapshot
-from discreet.engine.view import GROWING, View, nobody
+from discreet.engine.view import View
 from discreet.errors import StateError
 
 DOES_NOT_FIT = "the state does not fit its settings: restore it from where it was copied"
@@ -50,20 +51,21 @@ def check_fits(problem: Problem, snapshot: Snapshot) -> None:
         raise StateError(DOES_NOT_FIT)
 
 
-def _buffers_fit(view: View[object], snapshot: Snapshot) -> bool:
+def _buffers_fit(view: View, snapshot: Snapshot) -> bool:
     """Return whether public state, hidden state and block have the names and types of the view."""
     public, hidden = view.layout()
     if snapshot.block and snapshot.block.keys() != view.aggregators().keys():
         return False
-    if not _alike(snapshot.public, flat(public), view.all_growing):
+    if not _alike(snapshot.public, flat(public), view.growing):
         return False
-    if not _alike(snapshot.hidden, hidden, ()):
+    found = flat_hidden(snapshot.hidden)
+    if not _alike(found, flat_hidden(hidden), ()):
         return False
-    for together in view.all_growing:
+    for together in view.growing:
         lengths = {len(snapshot.public[name]) for name in together if name in snapshot.public}
         if len(lengths) > 1:
             return False
-    steps = [value for name, value in snapshot.hidden.items() if name.split(".")[-1] == "steps"]
+    steps = [value for name, value in found.items() if name.split(".")[-1] == "steps"]
     if not all(0 <= count <= snapshot.index for count in steps):
         return False
     return bool(snapshot.public.get("index", snapshot.index) == snapshot.index)
@@ -94,9 +96,10 @@ def _plain_type(value: object) -> type:
     return type(value.item()) if isinstance(value, np.generic) else type(value)
 
 
-def _rounds_fit(view: View[object], snapshot: Snapshot) -> bool:
+def _rounds_fit(view: View, snapshot: Snapshot) -> bool:
     """Return whether the clock is inside the block, and all open rounds have valid requests."""
-    problem: Problem = view.problem
+    problem = view.problem
+    questions = problem.mode.questions
     releases = problem.plan.releases
     clock = snapshot.rounds.clock
     end = view.end
@@ -105,8 +108,8 @@ def _rounds_fit(view: View[object], snapshot: Snapshot) -> bool:
     fits &= end is None or snapshot.begin <= clock <= end
     fits &= horizon is None or (end is not None and end <= horizon)
     for part in snapshot.rounds.open:
-        if part.context is not None or part.available is not None or problem.takes_context:
-            problem.request(part.context, part.available, len(part.rounds))
+        if part.context is not None or part.available is not None or questions.takes_context:
+            questions.request(part.context, part.available, len(part.rounds))
     people = snapshot.rounds.people
     if people is not None:
         fits &= bool(((people.silent >= snapshot.begin) & (people.silent < clock)).all())
@@ -115,18 +118,17 @@ def _rounds_fit(view: View[object], snapshot: Snapshot) -> bool:
     return bool(fits)
 
 
-def _hooks_fit(view: View[object]) -> bool:
+def _hooks_fit(view: View) -> bool:
     """Return whether the hooks can decide and read, on feedback that no person gave."""
     view.check_state()
-    problem: Problem = view.problem
+    mode = view.problem.mode
     rounds = np.array([view.begin])
-    request = view.admitted(problem.blank_request())
+    request = view.events.admitted(mode.questions.blank)
     view.decide(rounds, request)
-    view.plain()
+    view.phase.readings()
     step = view.step
-    reads_rounds = step is not None and step.rounds > 0 and view.takes_rounds
+    reads_rounds = step is not None and step.rounds > 0 and mode.questions.in_rounds
     if reads_rounds:
-        blanks = problem.rows([problem.blank()])
-        batch = Batch(rounds, blanks, request)
-        view.count(nobody(view), batch)
+        blanks = mode.answer.rows([mode.answer.blank])
+        view.count(view.empty_block(), Batch(rounds, blanks, request))
     return True

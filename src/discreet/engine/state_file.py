@@ -21,6 +21,7 @@ import numpy as np
 
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Privacy
+from discreet.engine.flat_state import flat_hidden, nested_hidden
 from discreet.engine.plan import State
 from discreet.engine.snapshot import OpenRounds, PeopleState, RoundsState, Snapshot
 from discreet.errors import StateError
@@ -40,8 +41,9 @@ def encode(snapshot: Snapshot) -> bytes:
     header: dict[str, object] = {
         field.name: getattr(snapshot, field.name) for field in fields(Snapshot)
     }
-    for name in _STATES:
-        header[name] = writer.dictionary(getattr(snapshot, name))
+    states = {"public": snapshot.public, "hidden": flat_hidden(snapshot.hidden)}
+    for name, state in {**states, "block": snapshot.block}.items():
+        header[name] = writer.dictionary(state)
     header["rounds"] = writer.rounds(snapshot.rounds)
     header["ledger"] = snapshot.ledger.as_plain()
     header["coin_key"] = snapshot.coin_key.hex()
@@ -133,6 +135,7 @@ def _snapshot(header: dict[str, Any], arrays: memoryview) -> Snapshot:
     """
     reader = _Reader(arrays)
     decoded: dict[str, Any] = {name: reader.dictionary(header[name]) for name in _STATES}
+    decoded["hidden"] = nested_hidden(decoded["hidden"])
     decoded["rounds"] = reader.rounds(header["rounds"])
     decoded["ledger"] = Ledger.from_plain(_privacy(header["settings"]), header["ledger"])
     decoded["coin_key"] = bytes.fromhex(header["coin_key"])

@@ -6,7 +6,7 @@
     observe_many, replay      rows of whole answers, for simulations and logs
 
 The clock ticks when a decision is asked for, whether or not feedback comes. The hooks of a mode are
-in a `Problem`, the way from answers to releases in an `Engine`, the clock in `Rounds`.
+in a `Phase`, the way from answers to releases in an `Engine`, the clock in `Rounds`.
 
 Guarantee   docs/guarantees/engine.md
 """
@@ -20,6 +20,7 @@ import numpy as np
 from discreet import require
 from discreet.arrays import Mask
 from discreet.engine.engine import DoorMaker
+from discreet.engine.mode import Mode
 from discreet.engine.people import Name, name_of, names_of
 from discreet.engine.problem import Problem
 from discreet.engine.request import Request
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from discreet.learners.log_reader import LogReader
     from discreet.records.table import LogTable
 
-Modes = Mapping[str, type[Problem]]
-"""Modes by name; a learner takes the first one that serves its settings."""
+Modes = Mapping[str, type[Mode]]
+"""Modes by name; `Learner.choose` says which one serves some settings."""
 
 ROWS = (np.ndarray, list, tuple, int)
 """The usual types of rows, which need no closer look to be told apart from tables."""
@@ -146,10 +147,16 @@ class Learner(Readable, Generic[Decision, Decisions]):
     def problem_for(cls, settings: Settings) -> Problem:
         """Return the problem of the mode that serves these settings."""
         check_settings(cls, settings)
-        if settings.mode != "auto":
-            require.one_of("mode", settings.mode, tuple(cls.modes))
-            return cls.modes[settings.mode](settings)
-        return next(mode for mode in cls.modes.values() if mode.serves(settings))(settings)
+        name = settings.mode
+        if name == "auto":
+            name = cls.choose(settings)
+        require.one_of("mode", name, tuple(cls.modes))
+        return Problem(cls.modes[name](settings))
+
+    @classmethod
+    def choose(cls, settings: Any) -> str:
+        """Return the name of the mode that serves these settings: by default the first one."""
+        return next(iter(cls.modes))
 
     # --- one round at a time ----------------------------------------------------------------------
 
@@ -266,12 +273,14 @@ class Learner(Readable, Generic[Decision, Decisions]):
                         f"use replay, or observe_stream of a StreamingLearner"
                     )
                 return self._of_table(reader, whole)
-        answers = self._engine.problem.rows(rows)
+        answers = self._engine.problem.mode.answer.rows(rows)
         return _Answers(answers, names_of(persons, len(answers), keyed=self._keyed))
 
     def _of_table(self, reader: "LogReader", rows: "LogTable") -> "_Answers":
         """Return the answers of some rows of a table."""
-        answers = self._engine.problem.rows(reader.adapter.answers(rows, reader.columns))
+        answers = self._engine.problem.mode.answer.rows(
+            reader.adapter.answers(rows, reader.columns)
+        )
         return _Answers(answers, names_of(reader.people(rows), len(rows), keyed=self._keyed))
 
     # --- many rounds at once ----------------------------------------------------------------------
@@ -304,20 +313,20 @@ class Learner(Readable, Generic[Decision, Decisions]):
         >>> hedge.close_many(tickets, [[0.2, 0.7], [0.1, 0.9], None])
         array([ True,  True,  True])
         """
-        problem = self._engine.problem
+        mode = self._engine.problem.mode
         contexts: Any = None
         if type(what) not in ROWS:
             found, what = recognised(what)
             if found:
                 what, persons = self._contexts_of(what, persons, self._rounds.until_release)
         if isinstance(what, int | np.integer) and not isinstance(what, bool):
-            if problem.takes_context:
+            if mode.questions.takes_context:
                 raise ConfigError(
                     "this learner needs a context for every round: give one row per round"
                 )
             count = require.whole("the number of rounds", what, 0)
-        elif problem.takes_context:
-            contexts = problem.rows(what)
+        elif mode.questions.takes_context:
+            contexts = mode.answer.rows(what)
             count = len(contexts)
         else:
             raise ConfigError("this learner does not use contexts: give the number of rounds")
@@ -434,7 +443,7 @@ class Learner(Readable, Generic[Decision, Decisions]):
             )
 
     def _refuse_without_context(self) -> None:
-        if self._engine.problem.takes_context:
+        if self._engine.problem.mode.questions.takes_context:
             raise ConfigError(
                 "this learner needs a context for every round: use open_many and close_many"
             )
@@ -442,9 +451,9 @@ class Learner(Readable, Generic[Decision, Decisions]):
     @guarded
     def preview(self, count: int) -> Decisions:
         """Return the decisions of the next `count` rounds of this block, without opening them."""
-        if self._engine.problem.takes_context:
+        if self._engine.problem.mode.questions.takes_context:
             raise ConfigError("decisions depend on a context: use open_many instead of preview")
-        if not self._engine.problem.previews:
+        if not self._engine.view.form.previews:
             raise ConfigError(
                 "value requires that decisions of later rounds stay unknown: use open_many"
             )

@@ -22,15 +22,13 @@ import numpy as np
 
 from discreet.arrays import Floats, Mask
 from discreet.budget.privacy import Charge, Privacy, pure
-from discreet.engine.plan import State
 from discreet.engine.schedule import DoublingBlocks
-from discreet.engine.statistics import Occasion, Statistic
+from discreet.engine.statistics import Opened, Undrawn
 from discreet.functions.chains import FamilyChain
 from discreet.functions.sets import SetFunctions
 from discreet.limits import MOST_ROUNDS
-from discreet.release.aggregators import Aggregate, HeldRows
+from discreet.release.aggregators import HeldRows
 from discreet.release.aggregators.gain_path import GainPath
-from discreet.release.door import Door
 from discreet.release.sampled_path import SampledPath
 
 MOST_ROWS = 20_000
@@ -46,7 +44,7 @@ FIRST = 8
 
 
 @dataclass(frozen=True)
-class DisjointPaths(Statistic[HeldRows, "PathDraw"]):
+class DisjointPaths(Undrawn[HeldRows]):
     """The doubling blocks of a learner, and the path along which the set of each is drawn."""
 
     privacy: Privacy
@@ -146,39 +144,30 @@ class DisjointPaths(Statistic[HeldRows, "PathDraw"]):
         )
 
     @property
-    def is_apart(self) -> bool:
-        return True
-
-    @property
     def constants(self) -> tuple[object, ...]:
         return (*self.paths, LEVELS, MOST_ROWS, MOST_NUMBERS)
 
-    def release(
-        self, at: Occasion, public: State, hidden: State, aggregate: Aggregate, door: Door
-    ) -> "tuple[PathDraw, State, State]":
-        return PathDraw(self, at.number, aggregate, door), public, hidden
-
-
-@dataclass(frozen=True, eq=False)
-class PathDraw:
-    """The draw at the end of a block: it depends on the items that may be drawn now."""
-
-    disjoint: DisjointPaths
-    number: int
-    people: Aggregate
-    door: Door
-
-    def made(self, left: Callable[[list[int]], Mask], prices: Floats | None = None) -> list[int]:
+    def drawn(
+        self,
+        number: int,
+        opened: Opened,
+        left: Callable[[list[int]], Mask],
+        prices: Floats | None = None,
+    ) -> list[int]:
         """Return the items of the next set, in the order in which they are drawn.
 
         Parameters
         ----------
+        number
+            The number of the release.
+        opened
+            What was released: `released[self]`.
         left
             Returns which items may follow those drawn so far.
         prices
             Factor of each item's gain; 1 by default.
         """
-        disjoint = self.disjoint
-        prices = np.ones(disjoint.candidates) if prices is None else prices
-        gains = GainPath(self.people, FamilyChain(disjoint.family), prices, LEVELS)
-        return self.door.select_path(disjoint.paths[self.number], gains, left)
+        people, door = opened
+        prices = np.ones(self.candidates) if prices is None else prices
+        gains = GainPath(people, FamilyChain(self.family), prices, LEVELS)
+        return door.select_path(self.paths[number], gains, left)

@@ -88,12 +88,12 @@ class Readable(Durable):
     @property
     def notices(self) -> dict[str, str]:
         """What a user should know about the released values, one line per notice."""
-        return self._engine.view.noticed()
+        return self._engine.view.phase.readings().notices
 
     @property
     def decision(self) -> dict[str, Any]:
         """The current decision as plain data."""
-        return self._engine.view.plain()
+        return self._engine.view.phase.readings().plain
 
     @guarded
     def scores(self, context: object = None) -> Scores:
@@ -108,7 +108,7 @@ class Readable(Durable):
         if is_table(context):
             context, _ = self._contexts_of(context)
         view = self._engine.view
-        scores = view.scores(context)
+        scores = view.phase.readings().scores_of(context)
         names = view.names() or []
         return replace(
             scores,

@@ -13,21 +13,22 @@ def request_of(
     engine: Engine, context: object, available: object, count: int, *, one: bool = False
 ) -> Request:
     """Return the request of `count` rounds, with its masks as one boolean per candidate."""
-    problem = engine.problem
+    mode = engine.problem.mode
+    questions = mode.questions
     if available is None:
-        return problem.request(context, None, count, one=one)
-    candidates = problem.candidates
+        return questions.request(context, None, count, one=one)
+    candidates = questions.candidates
     if candidates is not None:
         if not one and is_table(available):
             available = masks_in(available, engine.view.labels, candidates)
-        if problem.notion != "joint DP":
+        if mode.promise.notion != "joint DP":
             available = _public_mask(engine, available, candidates)
         elif one:
             available = _personal_mask(engine, available, candidates)
         else:
             labels = engine.view.labels
             available = masks_of_people(available, labels, candidates, count)
-    return problem.request(context, available, count, one=one)
+    return questions.request(context, available, count, one=one)
 
 
 def _public_mask(engine: Engine, available: object, candidates: int) -> object:

@@ -11,7 +11,7 @@ from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
 from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST, Batch, Request
-from discreet.engine.view import View, nobody
+from discreet.engine.view import View
 from discreet.errors import ConfigError
 from discreet.functions import GraphCut
 from discreet.learners.base import Learner
@@ -65,28 +65,29 @@ def _exercise(problem: Problem) -> None:
     """Run rounds of blank answers and the releases after them, through all stages."""
     public, hidden = problem.start()
     rounds = np.arange(2)
-    blanks = problem.rows([problem.blank()] * 2)
+    answer = problem.mode.answer
+    blanks = answer.rows([answer.blank] * 2)
     for index in range(STAGES):
         view = problem.view(flat(public), index, 0, Coins(bytes(16)))
-        block = nobody(view)
+        block = view.empty_block()
         view.decide(rounds[:1], EMPTY_REQUEST)
         _exercise_masks(view, rounds)
-        view.gather(block, view.read(Batch(rounds, blanks, EMPTY_REQUEST)))
+        view.count(block, Batch(rounds, blanks, EMPTY_REQUEST))
         if view.step is None:
             return
         door = Door(seeded_bits(0, index), view.step.charge, index)
         public, hidden = view.release({}, hidden, block, door)
 
 
-def _exercise_masks(view: View[object], rounds: Integers) -> None:
+def _exercise_masks(view: View, rounds: Integers) -> None:
     """Decide and count under masks that hide nothing, for one round and for several."""
-    problem: Problem = view.problem
-    if problem.candidates is None:
+    candidates = view.problem.mode.questions.candidates
+    if candidates is None:
         return
     for some in (rounds[:1], rounds):
-        request = Request(None, np.ones(problem.candidates, dtype=np.bool_))
+        request = Request(None, np.ones(candidates, dtype=np.bool_))
         view.decide(some, request)
-        view.count_masks(view.no_mask_counts(), some, request)
+        view.count_masks({}, some, request)
 
 
 def _one_of_each() -> list[Problem]:

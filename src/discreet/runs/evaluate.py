@@ -167,7 +167,7 @@ def _policy_of_run(folder: Path) -> Policy:
             f"the run in {folder} decides {', '.join(decision)}: only slates can be evaluated"
         )
     view = run.view
-    active = view.problem.active_names(view.public.catalogue)
+    active = view.phase.mode.active_names(view.public.catalogue)
     policy = _checked(folder, [item_text(item) for item in decision["slate"]], active)
     return Policy(policy.slate, policy.items, run.guarantee)
 

@@ -101,14 +101,14 @@ class CommittedRun:
         self.guarantee = guarantee_of(self.problem, snapshot)
 
     @property
-    def view(self) -> View[Any]:
+    def view(self) -> View:
         """The view of the public state."""
         return self._view
 
     @property
     def decision(self) -> dict[str, Any]:
         """The present decision, with the names of the log."""
-        return self._adapter.named(self._view.plain(), self._reading.columns)
+        return self._adapter.named(self._view.phase.readings().plain, self._reading.columns)
 
     @property
     def _adapter(self) -> LogAdapter:
@@ -129,13 +129,13 @@ class CommittedRun:
             "planned_releases": guarantee.planned,
             "finished": horizon is not None and rounds >= horizon and not self._is_due,
             "failed": snapshot.failed,
-            "log_rows": self._view.log_rows,
+            "log_rows": self._view.events.log_rows,
             "epsilon_spent": guarantee.epsilon_spent,
             "epsilon": guarantee.epsilon,
             "delta": guarantee.delta,
             "simulated": guarantee.simulated,
             "decision": self.decision,
-            "notices": list(self._view.noticed().values()),
+            "notices": list(self._view.phase.readings().notices.values()),
             "guarantee": str(guarantee),
         }
         if earned is not None:

@@ -135,7 +135,7 @@ def _same_block(one: dict[str, np.ndarray], two: dict[str, np.ndarray]) -> bool:
 
 def _blank(case: Case) -> object:
     learner = case.make()
-    return type(learner).problem_for(learner.settings).blank()
+    return type(learner).problem_for(learner.settings).mode.answer.blank
 
 
 def _objects(people: list[object]) -> np.ndarray:

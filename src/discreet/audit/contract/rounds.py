@@ -95,7 +95,7 @@ def rows_and_replays_are_rounds_one_by_one(case: Case) -> None:
     one_by_one, decisions = lived(case, people, seed=5)
     previewed = case.make(seed=5)
     position = 0
-    if not type(previewed).problem_for(previewed.settings).previews:
+    if not type(previewed).problem_for(previewed.settings).mode.decisions.previews:
         raises(ConfigError, lambda: previewed.preview(1), "stay unknown")
         fed(case, previewed, people)
         position = case.horizon
@@ -144,7 +144,7 @@ def a_refused_call_makes_no_release(case: Case) -> None:
         request = count if contexts is None else contexts
         raises(StateError, lambda: learner.open_many(request, **whose), "until the")
         if contexts is None:
-            if type(learner).problem_for(learner.settings).previews:
+            if type(learner).problem_for(learner.settings).mode.decisions.previews:
                 raises(StateError, lambda: learner.preview(count), "until the")
             raises(
                 StateError, lambda: learner.observe_many(case.people(count), **whose), "until the"
@@ -169,7 +169,7 @@ def missing_answers_add_nothing(case: Case) -> None:
     people = case.people(case.horizon)
     silent = case.make(seed=9)
     blank = case.make(seed=9)
-    nothing = type(blank).problem_for(blank.settings).blank()
+    nothing = type(blank).problem_for(blank.settings).mode.answer.blank
     contexts = case.contexts(case.horizon)
     for round, person in enumerate(people):
         context = row_of(contexts, round)
@@ -304,7 +304,7 @@ def wrong_feedback_is_refused_without_showing_it_and_the_round_stays_open(case: 
 
 
 def a_malformed_row_among_many_adds_nothing_and_uses_up_its_round(case: Case) -> None:
-    nothing = type(case.make()).problem_for(case.make().settings).blank()
+    nothing = type(case.make()).problem_for(case.make().settings).mode.answer.blank
     own = [case.broken] if case.broken is not None else []
     for wrong in (*own, None, "0.777 or so", 10**400, object(), [[1.0], [2.0, 3.0]]):
         if not case.full and case.broken == 99 and wrong is None:

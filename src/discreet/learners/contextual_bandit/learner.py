@@ -111,6 +111,10 @@ class ContextualBandit(Learner[Decision, np.ndarray]):
         "screen": Screen,  # few of many features matter
     }
 
+    @classmethod
+    def choose(cls, settings: ContextualBanditSettings) -> str:
+        return "screen" if settings.screens else "ridge"
+
     @constructor
     def __init__(
         self: "ContextualBandit[Item]",

@@ -14,35 +14,36 @@ from abc import abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-import numpy as np
-
-from discreet.arrays import Integers
 from discreet.budget.privacy import Charge
-from discreet.engine.phases import Measures, Run, Scheduled
-from discreet.engine.problem import Problem
-from discreet.engine.request import Request
+from discreet.engine.answers import Entry
+from discreet.engine.declarations import DecisionForm, Promise
+from discreet.engine.mode import Mode
+from discreet.engine.phases import Run, Scheduled
 from discreet.engine.schedule import ListedBlocks, growing_blocks
-from discreet.engine.statistics import Report, RunningTotal, Units
+from discreet.engine.statistics import Measures, Report, RunningTotal, Units
 from discreet.engine.statistics.report import EARNED
-from discreet.errors import ConfigError
+from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.phase import ContextualPhase
 from discreet.learners.contextual_bandit.public import Published
+from discreet.learners.contextual_bandit.questions import ContextQuestions
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.streams import ALIKE
-from discreet.records.contexts import as_contexts, by_feature
 from discreet.release.aggregators import Aggregator, Moments
 from discreet.release.aggregators.rounded import Rounded
 
 Kind = TypeVar("Kind", bound=Aggregator)
 
 
-class ContextualMode(Problem, Generic[Published]):
+class ContextualMode(Mode, Generic[Published]):
     """Base class of the modes of the contextual bandit."""
 
-    notion = "joint DP"
-    neighbours = "replace the context, the mask and the reward of one round"
-    proof = "contextual.md"
-    takes_context = True
+    promise = Promise(
+        "contextual.md",
+        assumes=f"{ALIKE} and rewards about linear in the context",
+        notion="joint DP",
+        neighbours="replace the context, the mask and the reward of one round",
+    )
+    answer = Entry(float("nan"))
     settings: ContextualBanditSettings
 
     growth: ClassVar[float]
@@ -52,13 +53,28 @@ class ContextualMode(Problem, Generic[Published]):
     regressing: ClassVar[type[ContextualPhase[Any]]]
     """The phase of all blocks after the preparations."""
 
-    @property
-    def assumes(self) -> str:
-        return f"{ALIKE} and rewards about linear in the context"
+    @cached_property
+    def questions(self) -> ContextQuestions:
+        return ContextQuestions(self.settings.slots, settings=self.settings)
 
-    @property
-    def candidates(self) -> int:
-        return self.settings.slots
+    @cached_property
+    def decisions(self) -> DecisionForm:
+        return self.form_of(Arms.first(self.settings.arms))
+
+    def form_of(self, arms: Arms) -> DecisionForm:
+        """Return the form of decisions among these arms."""
+        form = self._forms.get(arms.added)
+        if form is None:
+            labels = arms.labels(self.settings)
+            has_labels = self.settings.labels is not None
+            form = DecisionForm("one", 1, labels.names, labels if has_labels else None)
+            self._forms = {arms.added: form}
+        return form
+
+    @cached_property
+    def _forms(self) -> dict[str, DecisionForm]:
+        """The newest form, by the labels of the arms that were added."""
+        return {}
 
     def check(self) -> None:
         for aggregator in (*self.rounded, self.moments.aggregator):
@@ -183,24 +199,3 @@ class ContextualMode(Problem, Generic[Published]):
         if not share:
             return ()
         return (Report(self.units, self._total(EARNED, self.units.number, share)),)
-
-    # --- requests and feedback ----------------------------------------------------------------
-
-    def blank_request(self) -> Request:
-        return Request(np.zeros((1, self.settings.features)))
-
-    def request(self, context: object, available: Any, count: int, *, one: bool = False) -> Request:
-        if context is None:
-            raise ConfigError(f"this learner needs a context: {self.settings.features} numbers")
-        if self.settings.feature_labels is not None:
-            context = by_feature(context, self.settings.feature_labels, one=one)
-        contexts = as_contexts(context, self.settings.features, count, one=one)
-        if available is None or one or np.shape(available) != (count, self.settings.slots):
-            return Request(contexts, self._masks(available, count, one))
-        return Request(contexts, available)  # one mask per person; a mask may leave no arm
-
-    def blank(self) -> float:
-        return float("nan")
-
-    def single(self, decisions: Integers) -> int:
-        return int(decisions[0])

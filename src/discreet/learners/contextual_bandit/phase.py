@@ -14,19 +14,19 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.compiled import OnFirstUse
-from discreet.engine.labels import Label, Labels
+from discreet.engine.declarations import Readings
+from discreet.engine.phase import Phase
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Request
-from discreet.engine.view import View
-from discreet.errors import ConfigError, StateError
+from discreet.errors import StateError
 from discreet.feedback import as_numbers
-from discreet.learners.contextual_bandit.arms import NewArm
 from discreet.learners.contextual_bandit.choices import (
     BestChoice,
     Choice,
     NewcomersChoice,
     UniformChoice,
 )
+from discreet.learners.contextual_bandit.events import ArmEvents
 from discreet.learners.contextual_bandit.public import Published
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import names_by_number
@@ -68,20 +68,20 @@ class People:
 # --- the base class ---------------------------------------------------------------------------
 
 
-class ContextualPhase(View[Published]):
+class ContextualPhase(Phase[Published]):
     """View of a block of a contextual bandit."""
 
-    problem: "ContextualMode[Published]"
+    mode: "ContextualMode[Published]"
 
     @property
     def settings(self) -> ContextualBanditSettings:
         """The settings of the learner."""
-        return self.problem.settings
+        return self.mode.settings
 
     @property
     def has_learned(self) -> bool:
         """Whether arms are played by released scores."""
-        return self.index >= self.problem.learned_from
+        return self.at.index >= self.mode.learned_from
 
     @property
     def at_next(self) -> Published:
@@ -90,7 +90,7 @@ class ContextualPhase(View[Published]):
 
     def plausible(self, count: float) -> float:
         """Return the number of people of this preparation, from a noisy count."""
-        most = self.problem.preparation[self.index]
+        most = self.mode.preparation[self.at.index]
         return min(max(count, most / 10), float(most))
 
     # --- the decision -------------------------------------------------------------------------
@@ -100,8 +100,8 @@ class ContextualPhase(View[Published]):
         """The rule by which this block chooses arms."""
         arms = self.public.arms
         if not self.has_learned:
-            return UniformChoice(arms, self.coins)
-        return NewcomersChoice(arms, self.coins) if arms.young else BestChoice(arms)
+            return UniformChoice(arms, self.at.coins)
+        return NewcomersChoice(arms, self.at.coins) if arms.young else BestChoice(arms)
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         return self._played(rounds, request)[1]
@@ -149,61 +149,30 @@ class ContextualPhase(View[Published]):
         clipped = np.where(has_reward, np.minimum(np.maximum(scaled, -1.0), 1.0), 0.0)
         return People(contexts, np.where(has_reward, arms, -1), clipped)
 
-    def admitted(self, request: Request) -> Request:
-        self.public.arms.refuse_none_left(request.available)
-        return request
-
-    def refuse_next(self, request: Request) -> None:
-        self.public.arms.next().refuse_none_left(request.available)
-
     # --- public events and public readings ----------------------------------------------------
 
-    def noted(self, event: NewArm) -> Published:
-        """Return the public state after an arm is announced."""
-        arms = self.public.arms
-        slots = self.settings.slots
-        if arms.announced >= slots:
-            raise ConfigError(
-                f"there is room for {slots} arms: make the learner with a larger max_arms"
-            )
-        if self.index + 1 >= self.problem.schedule.releases:
-            raise StateError(
-                "no release is planned after the next block: a new arm would not be learned"
-            )
-        if str(event.label) in [str(known) for known in self.names()]:
-            raise ConfigError(f"there is an arm {event.label!r} already: choose another label")
-        return replace(self.public, arms=arms.with_announced(event.label))
-
-    def shape(self) -> Published:
-        if not self.public.arms.fits(self.settings.slots):
-            raise StateError(f"there is room for {self.settings.slots} arms")
-        return self.problem.first
-
-    @cached_property
-    def _labels(self) -> Labels:
-        """The labels of all arms; their numbers if they have none."""
-        return self.public.arms.labels(self.settings)
-
-    def names(self) -> list[Label]:
-        return list(self._labels.names)
-
     @property
-    def labels(self) -> Labels | None:
-        return None if self.settings.labels is None else self._labels
+    def events(self) -> ArmEvents:
+        return ArmEvents(self)
 
-    def plain(self) -> dict[str, object]:
+    def readings(self) -> Readings:
+        return Readings(self._plain(), self._scores)
+
+    def _plain(self) -> dict[str, object]:
+        """Return offsets and weights by the labels of arms and features."""
         settings = self.settings
         estimates = self.public.estimates
         features = names_by_number(settings.features, settings.feature_labels)
         weights = estimates.weights * settings.half_range
         offsets = estimates.offsets * settings.half_range + settings.middle
         named = {}
-        for arm, label in enumerate(self.names()[: self.public.arms.active]):
+        arms = self.mode.form_of(self.public.arms).candidates or ()
+        for arm, label in enumerate(arms[: self.public.arms.active]):
             used = np.flatnonzero(weights[:, arm])
             named[label] = {features[place]: float(weights[place, arm]) for place in used}
         return {"offsets": dict(zip(named, offsets.tolist(), strict=False)), "weights": named}
 
-    def scores(self, context: object) -> Scores:
+    def _scores(self, context: object) -> Scores:
         """Return the predicted reward of every active arm, with its standard deviation.
 
         Decisions follow the scores. The best of noisy scores is on average too high, so predictions
@@ -211,7 +180,7 @@ class ContextualPhase(View[Published]):
         """
         if not self.has_learned:
             raise StateError("no scores are released yet: ask for them after the next releases")
-        row = self.problem.request(context, None, 1, one=True).context
+        row = self.mode.questions.request(context, None, 1, one=True).context
         assert row is not None, "this mode refuses requests without a context"
         contexts, values = self._scored(row)
         active = self.public.arms.active

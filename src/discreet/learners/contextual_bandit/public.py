@@ -9,13 +9,18 @@ Scores are relative to the middle of the range of rewards, in units of half the 
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.engine.declarations import Stored
+from discreet.errors import StateError
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
+
+if TYPE_CHECKING:
+    from discreet.learners.contextual_bandit.mode import ContextualMode
 
 FAR_APART = 1e6
 """The variance between arms if there is only one: predictions are not shrunk then."""
@@ -49,11 +54,16 @@ class Estimates:
 
 
 @dataclass(frozen=True, eq=False)
-class ContextualPublic:
+class ContextualPublic(Stored):
     """Public state of both modes."""
 
     arms: Arms
     estimates: Estimates
+
+    def check(self, mode: "ContextualMode[Any]") -> None:
+        slots = mode.settings.slots
+        if not self.arms.fits(slots):
+            raise StateError(f"there is room for {slots} arms")
 
     @abstractmethod
     def mapped(self, contexts: Floats, scales: Floats) -> Floats:

@@ -26,15 +26,14 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.engine.phases import Measures
 from discreet.engine.request import Block
-from discreet.engine.statistics import OneRelease, Released
+from discreet.engine.statistics import Measures, OneRelease, Released
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People, kernels
 from discreet.learners.contextual_bandit.public import FAR_APART, ContextualPublic, Estimates
-from discreet.learners.contextual_bandit.settings import MOST_NUMBERS, ContextualBanditSettings
+from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
 from discreet.learners.contextual_bandit.tuning import RIDGE
 from discreet.optim.ridge import Fitted, fit_ridges
 from discreet.optim.shrinkage import excess_variance, james_stein
@@ -69,7 +68,7 @@ class RidgePublic(ContextualPublic):
 class RidgePhase(ContextualPhase[RidgePublic]):
     """View of a block of the ridge mode."""
 
-    problem: "Ridge"
+    mode: "Ridge"
 
     def rows(self, people: People) -> Floats:
         """Return the mapped contexts of people."""
@@ -80,13 +79,13 @@ class Centring(RidgePhase):
     """View of the first block: the mean context, and a typical norm."""
 
     def gather(self, block: Block, answers: People) -> None:
-        spread = self.problem.spread
+        spread = self.mode.spread
         rows = self.rows(answers)[answers.arms >= 0, 1:]
         spread.aggregator.add(spread.of(block), rows)
 
     def update(self, released: Released) -> RidgePublic:
         """Release the mean context, shrunk (James–Stein), and a map to norms of about 1."""
-        spread = self.problem.spread
+        spread = self.mode.spread
         longest = self.settings.scaled_length
         sums, squares, count = spread.aggregator.parted(released[spread])
         people = self.plausible(count)
@@ -104,13 +103,13 @@ class WhiteningBlock(RidgePhase):
     """View of the second block: the covariance of contexts."""
 
     def gather(self, block: Block, answers: People) -> None:
-        gram = self.problem.gram
+        gram = self.mode.gram
         rows = self.rows(answers)[answers.arms >= 0, 1:]
         gram.aggregator.add(gram.of(block), rows * (RIDGE.shrinking / RIDGE.clip))
 
     def update(self, released: Released) -> RidgePublic:
         """Release a whitening map; directions that noise hides are scaled alike."""
-        gram = self.problem.gram
+        gram = self.mode.gram
         features = self.settings.features
         matrix, count = gram.aggregator.parted(released[gram])
         people = self.plausible(count)
@@ -123,12 +122,12 @@ class Regression(RidgePhase):
     """View of a block after the preparations: one ridge per arm, from all such blocks so far."""
 
     def gather(self, block: Block, answers: People) -> None:
-        moments = self.problem.moments
+        moments = self.mode.moments
         rows = self.rows(answers)
         moments.aggregator.add(moments.of(block), rows, answers.rewards, answers.arms)
 
     def update(self, released: Released) -> RidgePublic:
-        moments = self.problem.moments
+        moments = self.mode.moments
         total = released[moments]
         grams, sums = moments.aggregator.parted(total.values)
         noise = total.variance**0.5
@@ -156,7 +155,7 @@ class Regression(RidgePhase):
         from_mean = fitted.coefficients[:arms] - fitted.coefficients[:arms].mean(axis=0)
         observed = float(np.einsum("ki,ij,kj->", from_mean, usual, from_mean)) / (arms - 1)
         noise = float(np.einsum("kij,ij->", fitted.covariances[:arms], usual)) / arms
-        return excess_variance(observed, noise, (arms - 1) * self.problem.width)
+        return excess_variance(observed, noise, (arms - 1) * self.mode.width)
 
 
 # --- the mode ---------------------------------------------------------------------------------
@@ -168,10 +167,6 @@ class Ridge(ContextualMode[RidgePublic]):
     growth = RIDGE.growth
     preparing = (Centring, WhiteningBlock)
     regressing = Regression
-
-    @classmethod
-    def serves(cls, settings: ContextualBanditSettings) -> bool:
-        return not settings.screens
 
     def check(self) -> None:
         settings = self.settings

@@ -26,9 +26,8 @@ from math import log, sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.engine.phases import Measures
 from discreet.engine.request import Block
-from discreet.engine.statistics import OneRelease, Released
+from discreet.engine.statistics import Measures, OneRelease, Released
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People
@@ -39,7 +38,6 @@ from discreet.learners.contextual_bandit.screening import (
     ScreenPublic,
     Stage,
 )
-from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.sparse_model import SparseModel, clipping_unit
 from discreet.learners.contextual_bandit.tuning import SCREEN
 from discreet.optim.shrinkage import james_stein
@@ -94,11 +92,11 @@ class Located:
 class Beginning(ContextualPhase[ScreenPublic]):
     """View of the first block: location and scale of contexts, and mean rewards of arms."""
 
-    problem: "Screen"
+    mode: "Screen"
 
     def gather(self, block: Block, answers: People) -> None:
         people = answers.with_rewards
-        first = self.problem.beginning
+        first = self.mode.beginning
         to_longest = self.settings.scales / self.settings.scaled_length
         ones = np.ones((len(people.arms), 1))
         first.contexts.aggregator.add(first.contexts.of(block), people.contexts * to_longest)
@@ -123,7 +121,7 @@ class Beginning(ContextualPhase[ScreenPublic]):
 
     def _sums(self, released: Released) -> FirstSums:
         """Return the sums of the first block, as the door released them."""
-        first = self.problem.beginning
+        first = self.mode.beginning
         contexts, lengths, count = first.contexts.aggregator.parted(released[first.contexts])
         grams, rewards = first.rewards.aggregator.parted(released[first.rewards])
         squares = float(released[first.squares][0])
@@ -136,7 +134,7 @@ class Beginning(ContextualPhase[ScreenPublic]):
         features = self.settings.features
         scale = longest / sums.people
         mean = sums.contexts * scale
-        noise = self.problem.beginning.contexts.standard_deviation * scale
+        noise = self.mode.beginning.contexts.standard_deviation * scale
         centre = shrunk_to_grand_mean(mean, noise)
         square = sums.lengths * scale * longest / features
         square += float((centre**2 - 2 * mean * centre).mean())
@@ -145,7 +143,7 @@ class Beginning(ContextualPhase[ScreenPublic]):
     def _mean_rewards(self, sums: FirstSums) -> Floats:
         """Return the mean reward of every arm; 0 where noise hides it."""
         plays = np.maximum(sums.plays, sums.people / (4 * self.settings.slots))
-        noise = 2 * self.problem.beginning.rewards.standard_deviation / plays
+        noise = 2 * self.mode.beginning.rewards.standard_deviation / plays
         means = sums.rewards / plays
         return np.where(np.abs(means) > noise, means, 0.0)
 
@@ -153,19 +151,19 @@ class Beginning(ContextualPhase[ScreenPublic]):
 class SmallRidges(ContextualPhase[ScreenPublic]):
     """View of a block after the screenings: one small ridge per arm, from all such blocks."""
 
-    problem: "Screen"
+    mode: "Screen"
 
     def gather(self, block: Block, answers: People) -> None:
         people = answers.with_rewards
         model = self.public.model
-        moments = self.problem.moments
+        moments = self.mode.moments
         centred = model.centred(people.contexts, self.settings.scales)
         rows = model.rows(centred, people.arms)
         residuals = model.residuals(rows, people)
         moments.aggregator.add(moments.of(block), rows, residuals, people.arms)
 
     def update(self, released: Released) -> ScreenPublic:
-        moments = self.problem.moments
+        moments = self.mode.moments
         active = self.public.arms.active
         total = released[moments]
         grams, sums = moments.aggregator.parted(total.values)
@@ -181,10 +179,6 @@ class Screen(ContextualMode[ScreenPublic]):
     growth = SCREEN.growth
     preparing = (Beginning, FirstScreening, LastScreening)
     regressing = SmallRidges
-
-    @classmethod
-    def serves(cls, settings: ContextualBanditSettings) -> bool:
-        return settings.screens
 
     @property
     def most(self) -> int:

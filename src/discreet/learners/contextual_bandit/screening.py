@@ -16,18 +16,15 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.privacy import Charge
-from discreet.engine.phases import Measures
-from discreet.engine.plan import State
 from discreet.engine.request import Block
-from discreet.engine.statistics import Occasion, OneRelease, Released, Statistic
+from discreet.engine.statistics import Interactive, Measures, OneRelease, Opened, Released
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People
 from discreet.learners.contextual_bandit.public import ContextualPublic
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.sparse_model import Refitted, SparseModel, clipping_unit
 from discreet.learners.contextual_bandit.tuning import SCREEN
 from discreet.optim.support import Supports
-from discreet.release.aggregators import Aggregate, ChosenRows, Moments, Rows
-from discreet.release.door import Door
+from discreet.release.aggregators import ChosenRows, Moments, Rows
 from discreet.release.noise import CalibratedNoise
 from discreet.release.selection import Selection
 
@@ -54,8 +51,8 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class ScoredFeatures(Statistic[ChosenRows, "FeatureDraw"]):
-    """The statistic of a screening: features are drawn by their scores, and their sums released."""
+class ScoredFeatures:
+    """What a screening draws: features by their scores, and then the noisy sums of those."""
 
     picks: int
     """The number of features that each arm draws."""
@@ -64,55 +61,26 @@ class ScoredFeatures(Statistic[ChosenRows, "FeatureDraw"]):
     """The aggregator of the scores of all features, on the grid of `values`."""
     values: CalibratedNoise[ChosenRows]
 
-    name = "scores"
-
     @property
-    def aggregator(self) -> ChosenRows:
-        return self.scores
+    def statistic(self) -> Interactive[ChosenRows]:
+        """All draws of an arm together, for which the people of the block pay."""
+        price = self.draw.charge("zcdp") * self.picks + self.values.charge
+        return Interactive("scores", self.scores, price, (self,))
 
-    def charge(self, number: int) -> Charge:
-        return self.draw.charge("zcdp") * self.picks + self.values.charge
-
-    @property
-    def spent(self) -> Charge:
-        return self.charge(0)
-
-    @property
-    def is_apart(self) -> bool:
-        return True
-
-    @property
-    def constants(self) -> tuple[object, ...]:
-        return (self,)
-
-    def release(
-        self, at: Occasion, public: State, hidden: State, aggregate: Aggregate, door: Door
-    ) -> "tuple[FeatureDraw, State, State]":
-        return FeatureDraw(self, aggregate, door), public, hidden
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureDraw:
-    """The draw of a screening, which depends on the features that arms have already."""
-
-    scored: ScoredFeatures
-    aggregate: Aggregate
-    door: Door
-
-    def made(self, eligible: Mask) -> Drawn:
+    def drawn(self, opened: Opened, eligible: Mask) -> Drawn:
         """Draw eligible features for every arm, and release their sums."""
-        scored = self.scored
-        magnitudes = scored.scores.magnitudes(self.aggregate)
-        features = self.door.select_in_slots(scored.draw, magnitudes, eligible, draws=scored.picks)
-        sums = self.door.release(scored.values, scored.scores.picked(self.aggregate, features))
-        return Drawn(features, sums)
+        aggregate, door = opened
+        magnitudes = self.scores.magnitudes(aggregate)
+        features = door.select_in_slots(self.draw, magnitudes, eligible, draws=self.picks)
+        return Drawn(features, door.release(self.values, self.scores.picked(aggregate, features)))
 
 
 @dataclass(frozen=True)
 class Stage:
     """What one screening measures."""
 
-    scores: ScoredFeatures
+    scored: ScoredFeatures
+    scores: Interactive[ChosenRows]
     ridge: OneRelease[Moments]
     scalars: OneRelease[Rows]
 
@@ -131,8 +99,10 @@ class Stage:
         draw = Selection.for_budget(budget * shares.draws, scores, draws=picks)
         moments = Moments.of(settings.slots, width)
         scalars = Rows((3,), norm=np.inf, nonnegative=True)
+        scored = ScoredFeatures(picks, draw, scores, values)
         return cls(
-            ScoredFeatures(picks, draw, scores, values),
+            scored,
+            scored.statistic,
             OneRelease.for_budget("ridge", budget * shares.ridge, moments),
             OneRelease.for_budget("scalars", budget * shares.scalars, scalars),
         )
@@ -160,12 +130,12 @@ class StageSums:
 class Screening(ContextualPhase[ScreenPublic]):
     """View of a block whose release draws features for every arm."""
 
-    problem: "Screen"
+    mode: "Screen"
 
     @property
     def stage(self) -> Stage:
         """The mechanisms of this block."""
-        return self.problem.stages[self.index - 1]
+        return self.mode.stages[self.at.index - 1]
 
     # --- differences between the two screenings -------------------------------------------------
 
@@ -215,7 +185,9 @@ class Screening(ContextualPhase[ScreenPublic]):
         noise = self.stage.ridge.standard_deviation
         refitted = model.refitted(sums.grams, sums.moments, noise)
         supports = self.selected(refitted)
-        drawn = released[self.stage.scores].made(~supports.among(self.settings.features))
+        drawn = self.stage.scored.drawn(
+            released[self.stage.scores], ~supports.among(self.settings.features)
+        )
         supports = supports.with_more(drawn.features, self._coefficients(drawn, sums))
         model = self._model(self.completed(supports), sums)
         estimates = model.estimates(refitted.covariances, active, self.settings.bounds)
@@ -235,7 +207,7 @@ class Screening(ContextualPhase[ScreenPublic]):
         typical = model.typical
         people = sums.people
         overlap = max(2 * typical * sums.overlaps / people, 0.1 * typical**2)
-        noise = sqrt(self.stage.scores.values.standard_deviation**2 + people / slots / 4)
+        noise = sqrt(self.stage.scored.values.standard_deviation**2 + people / slots / 4)
         sizes = np.abs(drawn.sums)
         shrunk = np.where(sizes > noise, np.sign(drawn.sums) * (sizes - noise / 2), 0.0)
         shrunk[self.public.arms.active :] = 0.0  # these arms were not played yet
@@ -270,7 +242,7 @@ class LastScreening(Screening):
     """
 
     def selected(self, refitted: Refitted) -> Supports:
-        most = self.problem.most - self.stage.scores.picks
+        most = self.mode.most - self.stage.scored.picks
         return refitted.supports.pruned(refitted.deviations, most, least=1.0)
 
     def plays(self, sums: StageSums) -> Floats:

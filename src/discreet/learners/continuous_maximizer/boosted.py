@@ -28,12 +28,13 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.engine.declarations import Readings
 from discreet.engine.phases import Run, Scheduled
 from discreet.engine.readings import Scores
 from discreet.engine.request import Block
 from discreet.engine.schedule import ListedBlocks
 from discreet.engine.statistics import OneRelease, Released, RunningTotal
-from discreet.learners.continuous_maximizer.mode import People, PointMode, PointView
+from discreet.learners.continuous_maximizer.mode import People, PointMode, PointPhase
 from discreet.learners.continuous_maximizer.places import Gradients, MixedPlace, VertexPlace
 from discreet.release.aggregators import OneChoice, Rows
 from discreet.release.noise import CalibratedNoise
@@ -91,22 +92,25 @@ class Public:
 # --- the phases -----------------------------------------------------------------------------------
 
 
-class BoostedView(PointView[Public]):
+class BoostedPhase(PointPhase[Public]):
     """Base class of the two phases."""
 
-    problem: "Boosted"
+    mode: "Boosted"
 
-    def scores(self, context: object) -> Scores:
+    def readings(self) -> Readings:
+        return replace(super().readings(), scores=self._scores)
+
+    def _scores(self, context: object) -> Scores:
         """Return the total gradient of each item."""
         total = self.public.total
         return Scores(total.copy(), np.full(len(total), sqrt(self.public.variance)))
 
 
-class Look(BoostedView):
+class Look(BoostedPhase):
     """The first block if no bound is given: it counts the lengths of gradients at 0."""
 
     def gather(self, block: Block, answers: People) -> None:
-        lengths = self.problem.lengths
+        lengths = self.mode.lengths
         origin = np.zeros(self.settings.domain.items)
         with np.errstate(all="ignore"):  # a warning would reveal personal data
             for rows in answers.parts():
@@ -117,12 +121,12 @@ class Look(BoostedView):
         """Return the bin of each gradient's length: 0 for the longest, −1 for length 0."""
         norm = 1 if self.settings.privacy.pure else 2
         lengths = np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1)
-        shares = lengths / self.problem.longest**2
+        shares = lengths / self.mode.longest**2
         bins = np.clip(np.nan_to_num(np.floor(-2 * np.log2(shares))), 0, TUNED.bins - 1)
         return np.where(shares > 0, bins, -1).astype(np.int64)
 
     def update(self, released: Released) -> Public:
-        bound = self._bound_from(released[self.problem.lengths])
+        bound = self._bound_from(released[self.mode.lengths])
         return replace(self.public, bound=bound)
 
     def _bound_from(self, counts: Floats) -> float:
@@ -130,7 +134,7 @@ class Look(BoostedView):
 
         Only bins whose counts stand out from the noise enter the median.
         """
-        noise = self.problem.lengths.calibrated.standard_deviation
+        noise = self.mode.lengths.calibrated.standard_deviation
         least = min(TUNED.standing_out * noise, float(counts.max()))
         denoised = np.where(counts >= least, np.maximum(counts, 0.0), 0.0)
         cumulated = np.cumsum(denoised)
@@ -140,14 +144,14 @@ class Look(BoostedView):
         # The more noise, the better it is to clip more people.
         budget = min(1.0, privacy.epsilon / privacy.contributions)
         clip = TUNED.least_clip + (TUNED.usual_clip - TUNED.least_clip) * budget
-        return float(clip * self.problem.longest**2 * 2 ** (-(middle + 0.5) / 2))
+        return float(clip * self.mode.longest**2 * 2 ** (-(middle + 0.5) / 2))
 
 
-class Climb(BoostedView):
+class Climb(BoostedPhase):
     """A block whose boosted gradients enter the running total."""
 
     def gather(self, block: Block, answers: People) -> None:
-        gradient = self.problem.gradient
+        gradient = self.mode.gradient
         with np.errstate(all="ignore"):  # a warning would reveal personal data
             for rows in answers.parts():
                 gradient.aggregator.add(gradient.of(block), self._boosted(rows) / self.public.bound)
@@ -165,7 +169,7 @@ class Climb(BoostedView):
 
     def update(self, released: Released) -> Public:
         public = self.public
-        total = released[self.problem.gradient]
+        total = released[self.mode.gradient]
         gradients = Gradients(total, public.bound, before=public.total)
         return Public(
             bound=public.bound,

@@ -27,10 +27,9 @@ from discreet.learners.continuous_maximizer.mode import (
     Family,
     People,
     PointMode,
-    PointView,
+    PointPhase,
     built_in_family,
 )
-from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.optim.constraints import Priced, indicator
 
@@ -54,28 +53,25 @@ class Public:
     """Indicator of the set of this block."""
 
 
-class DisjointView(PointView[Public]):
+class DisjointPhase(PointPhase[Public]):
     """A block whose first people are held: the set of the next block is drawn from them."""
 
-    problem: "DisjointSets"
+    mode: "DisjointSets"
 
     def gather(self, block: Block, answers: People) -> None:
-        people = self.problem.disjoint
-        people.aggregator.add(people.of(block), answers.rounds - self.begin, answers.rows)
+        people = self.mode.disjoint
+        people.aggregator.add(people.of(block), answers.rounds - self.at.begin, answers.rows)
 
     def update(self, released: Released) -> Public:
         domain = self.settings.domain
-        prices = self.problem.prices(self.index)
-        chosen = released[self.problem.disjoint].made(domain.extensions, prices)
+        prices = self.mode.prices(self.at.index)
+        paths = self.mode.disjoint
+        chosen = paths.drawn(self.at.number, released[paths], domain.extensions, prices)
         return Public(indicator(chosen, domain.items))
 
 
 class DisjointSets(PointMode):
     """Greedy sets from the previous block, under any constraint; for i.i.d. streams."""
-
-    @classmethod
-    def serves(cls, settings: ContinuousMaximizerSettings) -> bool:
-        return settings.stream == "iid"
 
     def check(self) -> None:
         self._family()
@@ -110,7 +106,7 @@ class DisjointSets(PointMode):
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(DisjointView, self.disjoint.schedule, self.disjoint)
+        return Scheduled.one(DisjointPhase, self.disjoint.schedule, self.disjoint)
 
     @property
     def facts(self) -> dict[str, object]:

@@ -17,7 +17,7 @@ from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.constructor import constructor
 from discreet.learners.continuous_maximizer.boosted import Boosted
 from discreet.learners.continuous_maximizer.disjoint_sets import DisjointSets
-from discreet.learners.continuous_maximizer.quota_sets import QuotaSets
+from discreet.learners.continuous_maximizer.quota_sets import QuotaSets, is_slate
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.labels import Label, Slates
 from discreet.learners.streams import Stream
@@ -94,6 +94,13 @@ class ContinuousMaximizer(Learner[np.ndarray | list[Label], Slates]):
         "vertex": Boosted,  # other sets; points of many items if noise is large
         "euclidean": Boosted,  # points of functions of amounts
     }
+
+    @classmethod
+    def choose(cls, settings: ContinuousMaximizerSettings) -> str:
+        if settings.stream == "iid":
+            return "disjoint-sets"
+        is_quota = settings.play == "set" and settings.bound == "auto" and is_slate(settings)
+        return "quota-sets" if is_quota else "vertex"
 
     @constructor
     def __init__(

@@ -1,7 +1,7 @@
 """Base classes of the modes of `ContinuousMaximizer`: typed rows, and decisions from a point."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeVar
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
 from discreet.engine.coins import Coin
-from discreet.engine.labels import Label, Labels
-from discreet.engine.problem import Problem
+from discreet.engine.declarations import Answer, DecisionForm, Promise, Readings
+from discreet.engine.labels import Decides
+from discreet.engine.mode import Mode
+from discreet.engine.phase import Phase
 from discreet.engine.request import Batch, Request
-from discreet.engine.view import View
 from discreet.errors import OutOfBounds
 from discreet.feedback import as_rows
 from discreet.functions.continuous import ContinuousFunctions, Multilinear
 from discreet.functions.sampled_sets import SampledSets
 from discreet.functions.sets import ClickModel, FacilityLocation, WeightedCoverage
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.labels import names_by_number
 from discreet.learners.streams import assumed_by
 from discreet.optim.knapsack import Knapsack
 from discreet.optim.rounding import rounded_knapsack
@@ -73,77 +73,79 @@ def _chunk(width: int) -> int:
     return max(1, min(MOST_PEOPLE, MOST_NUMBERS // width))
 
 
-class PointMode(Problem):
-    """Base class of modes that decide by a point of the domain, or by the set that it encodes."""
+@dataclass(frozen=True)
+class FunctionRow(Answer):
+    """A row of numbers for the function, clipped to its range."""
 
-    proof = "continuous.md"
-    settings: ContinuousMaximizerSettings
-
-    @property
-    def assumes(self) -> str:
-        return assumed_by(self.settings.stream)
-
-    @property
-    def decision_size(self) -> int:
-        return self.settings.domain.items
+    function: ContinuousFunctions
+    items: int
 
     @cached_property
     def width(self) -> int:
         """Number of entries of a person's row."""
-        return self.settings.function.width(self.settings.domain.items)
-
-    def blank(self) -> Floats:
-        return np.zeros(self.width)
-
-    def single(self, decisions: np.ndarray) -> np.ndarray:
-        decision: np.ndarray = decisions[0]
-        return decision if self.settings.play == "point" else decision[decision >= 0]
-
-    def first_point(self) -> Floats:
-        """Return the random vertex of the first round."""
-        generator = Coin(self.name, 0).generator()
-        return self.settings.domain.vertex(generator.random(self.settings.domain.items))
-
-    @cached_property
-    def labels(self) -> Labels | None:
-        """Labels of sets; None for points, and if items have no labels."""
-        settings = self.settings
-        if settings.labels is None or settings.play == "point":
-            return None
-        return Labels(settings.labels, "set" if isinstance(settings.domain, Knapsack) else "slate")
-
-
-class PointView(View[Published]):
-    """A block in which all rounds get the same point, or a set that it encodes."""
-
-    problem: PointMode
+        return self.function.width(self.items)
 
     @property
-    def settings(self) -> ContinuousMaximizerSettings:
-        """Settings of the learner."""
-        return self.problem.settings
+    def blank(self) -> Floats:
+        """A row of zeros."""
+        return np.zeros(self.width)
 
-    def read(self, batch: Batch) -> object:
-        """Return the rows of a batch, clipped to their range; a single malformed row is refused."""
-        width = self.problem.width
-        function = self.settings.function
-        items = self.settings.domain.items
-        rows = as_rows(batch, width)
-        chunk = _chunk(width)
+    def read(self, batch: Batch) -> People:
+        """Return the rows of a batch; a single malformed row is refused."""
+        rows = as_rows(batch, self.width)
+        chunk = _chunk(self.width)
         with np.errstate(all="ignore"):  # a warning would reveal personal data
             if len(rows) <= chunk:
-                admitted, is_valid = function.admit(rows, items)
+                admitted, is_valid = self.function.admit(rows, self.items)
                 if batch.single and not is_valid.all():
                     raise OutOfBounds(
-                        f"feedback must be {width} numbers in the range of "
-                        f"{type(function).__name__}"
+                        f"feedback must be {self.width} numbers in the range of "
+                        f"{type(self.function).__name__}"
                     )
                 return People(batch.rounds, admitted)
             admitted = np.empty(rows.shape)
             for first in range(0, len(rows), chunk):
                 part = slice(first, first + chunk)
-                admitted[part], _ = function.admit(rows[part], items)
+                admitted[part], _ = self.function.admit(rows[part], self.items)
         return People(batch.rounds, admitted)
+
+
+class PointMode(Mode):
+    """Base class of modes that decide by a point of the domain, or by the set that it encodes."""
+
+    settings: ContinuousMaximizerSettings
+
+    @property
+    def promise(self) -> Promise:
+        return Promise("continuous.md", assumes=assumed_by(self.settings.stream))
+
+    @cached_property
+    def answer(self) -> Answer:
+        return FunctionRow(self.settings.function, self.settings.domain.items)
+
+    @cached_property
+    def decisions(self) -> DecisionForm:
+        settings = self.settings
+        items = settings.domain.items
+        kind: Decides = "set" if isinstance(settings.domain, Knapsack) else "slate"
+        form = DecisionForm.among(kind, items, settings.labels, size=items)
+        return replace(form, kind="numbers", labels=None) if settings.play == "point" else form
+
+    def first_point(self) -> Floats:
+        """Return the random vertex of the first round."""
+        generator = self.settings.coin(0).generator()
+        return self.settings.domain.vertex(generator.random(self.settings.domain.items))
+
+
+class PointPhase(Phase[Published]):
+    """A block in which all rounds get the same point, or a set that it encodes."""
+
+    mode: PointMode
+
+    @property
+    def settings(self) -> ContinuousMaximizerSettings:
+        """Settings of the learner."""
+        return self.mode.settings
 
     def decide(self, rounds: Integers, request: Request) -> np.ndarray:
         point = self.public.point
@@ -154,18 +156,10 @@ class PointView(View[Published]):
             return np.asarray(repeated(np.flatnonzero(point > 0.5), len(rounds)))
         table = np.full((len(rounds), domain.rank), -1)
         for place, round in enumerate(rounds):
-            chosen = rounded_knapsack(domain, point, Coin(self.coins.key, int(round)))
+            chosen = rounded_knapsack(domain, point, Coin(self.at.coins.key, int(round)))
             table[place, : len(chosen)] = sorted(chosen)
         return table
 
-    def names(self) -> list[Label]:
-        return names_by_number(self.settings.domain.items, self.settings.labels)
-
-    @property
-    def labels(self) -> Labels | None:
-        return self.problem.labels
-
-    def plain(self) -> dict[str, object]:
-        names = self.names()
-        point = self.public.point
-        return {"point": {names[item]: float(point[item]) for item in np.flatnonzero(point)}}
+    def readings(self) -> Readings:
+        named = self.mode.decisions.named(self.public.point.tolist())
+        return Readings({"point": {name: amount for name, amount in named.items() if amount}})

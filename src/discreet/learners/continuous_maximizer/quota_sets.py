@@ -8,32 +8,33 @@ Guarantee   docs/guarantees/sets.md, Theorem 1
 Runtime     O(rank · n) per person
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from discreet.arrays import Floats
 from discreet.domains import UniformMatroid
+from discreet.engine.declarations import Answer, Promise, Readings, Stored
 from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
-from discreet.engine.request import Batch, Block
+from discreet.engine.request import Block
 from discreet.engine.statistics import Released
 from discreet.errors import ConfigError
 from discreet.learners.continuous_maximizer.mode import (
     Family,
     PointMode,
-    PointView,
+    PointPhase,
     built_in_family,
 )
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.set_maximizer.gain_sum import GainSum, SumView
+from discreet.learners.set_maximizer.gain_sum import GainSum, SumPhase
 from discreet.learners.set_maximizer.gain_sum import Public as Slates
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.optim.constraints import indicator
 
 
 @dataclass(frozen=True, eq=False)
-class Public:
+class Public(Stored):
     """Everything that releases have produced."""
 
     slates: Slates
@@ -41,33 +42,33 @@ class Public:
     point: Floats
     """Indicator of the newest slate."""
 
+    def check(self, mode: "QuotaSets") -> None:
+        self.slates.check(mode.slates)
 
-class QuotaView(PointView[Public]):
+
+class QuotaPhase(PointPhase[Public]):
     """A block of slates that are decided as sets."""
 
-    problem: "QuotaSets"
+    mode: "QuotaSets"
 
     @cached_property
-    def slates(self) -> SumView:
+    def slates(self) -> SumPhase:
         """The view of the slates' mode in this block."""
-        mode = self.problem.slates
-        return SumView(mode, self.public.slates, self.index, self.begin, self.coins)
-
-    def read(self, batch: Batch) -> object:
-        return self.slates.read(batch)
+        mode = self.mode.slates
+        return SumPhase(mode, self.public.slates, self.at)
 
     def gather(self, block: Block, answers: Any) -> None:
         self.slates.gather(block, answers)
 
     def update(self, released: Released) -> Public:
-        return self.problem.published(self.slates.update(released))
+        return self.mode.published(self.slates.update(released))
 
-    def check_state(self) -> None:
-        self.slates.check_state()
+    def readings(self) -> Readings:
+        return replace(super().readings(), scores=self._scores)
 
-    def scores(self, context: object) -> Scores:
+    def _scores(self, context: object) -> Scores:
         """Return the total gain of each item on top of the empty set."""
-        scores = self.slates.scores(context)
+        scores = self.slates.readings().scores_of(context)
         deviations = scores.standard_deviations
         return Scores(scores.values[0], None if deviations is None else deviations[0])
 
@@ -75,11 +76,13 @@ class QuotaView(PointView[Public]):
 class QuotaSets(PointMode):
     """Sets of a fixed number of items, from a running total of gains."""
 
-    proof = "sets.md"
+    @property
+    def promise(self) -> Promise:
+        return replace(super().promise, proof="sets.md")
 
-    @classmethod
-    def serves(cls, settings: ContinuousMaximizerSettings) -> bool:
-        return settings.play == "set" and settings.bound == "auto" and _is_slate(settings)
+    @cached_property
+    def answer(self) -> Answer:
+        return self.slates.answer
 
     def check(self) -> None:
         self._family()
@@ -87,7 +90,7 @@ class QuotaSets(PointMode):
     def _family(self) -> Family:
         """Return the family of set functions; settings whose sets are no slates are refused."""
         family = built_in_family(self.settings.function)
-        if family is None or self.settings.play != "set" or not _is_slate(self.settings):
+        if family is None or self.settings.play != "set" or not is_slate(self.settings):
             raise ConfigError(
                 "mode 'quota-sets' is for sets of a UniformMatroid under a built-in family: "
                 "leave the mode out"
@@ -115,7 +118,7 @@ class QuotaSets(PointMode):
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(QuotaView, self.slates.schedule, self.slates.gains)
+        return Scheduled.one(QuotaPhase, self.slates.schedule, self.slates.gains)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -137,7 +140,7 @@ class QuotaSets(PointMode):
         return Public(slates, indicator(slates.slate.tolist(), self.settings.domain.items))
 
 
-def _is_slate(settings: ContinuousMaximizerSettings) -> bool:
+def is_slate(settings: ContinuousMaximizerSettings) -> bool:
     """Return whether sets are slates: a fixed number of items, under a built-in family."""
     is_known = built_in_family(settings.function) is not None
     return is_known and isinstance(settings.domain, UniformMatroid) and settings.domain.rank > 0

@@ -22,17 +22,16 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.labels import Labels
+from discreet.engine.answers import Row
+from discreet.engine.declarations import DecisionForm, Promise, Readings
+from discreet.engine.mode import Mode
+from discreet.engine.phase import Phase
 from discreet.engine.phases import Scheduled
-from discreet.engine.problem import Problem
 from discreet.engine.readings import Scores
 from discreet.engine.request import Block, Request
 from discreet.engine.schedule import EqualBlocks, Segments
 from discreet.engine.statistics import Released, RunningTotal
-from discreet.engine.view import View
-from discreet.learners.answers import Row
 from discreet.learners.hedge.settings import HedgeSettings
-from discreet.learners.labels import Label, names_by_number
 from discreet.learners.streams import ADVERSARIAL
 from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range, softmax
 from discreet.release.aggregators import Rows
@@ -68,10 +67,10 @@ class Public:
     """Number of times the rate was cut."""
 
 
-class SoftmaxView(View[Public]):
+class SoftmaxPhase(Phase[Public]):
     """View of a block, in which the probabilities of actions stay the same."""
 
-    problem: "Softmax"
+    mode: "Softmax"
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -80,70 +79,64 @@ class SoftmaxView(View[Public]):
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         """Draw one action per round by the round's coin; past the horizon take the likeliest."""
-        settings = self.problem.settings
+        settings = self.mode.settings
         up_to = self.public.up_to
         if settings.horizon is not None and len(rounds) and rounds[0] >= settings.horizon:
             return np.full(len(rounds), self.probabilities.argmax())
-        drawn = up_to.searchsorted(self.coins.uniform(rounds) * up_to[-1], side="right")
+        drawn = up_to.searchsorted(self.at.coins.uniform(rounds) * up_to[-1], side="right")
         return np.asarray(np.minimum(drawn, settings.actions - 1))
 
     def gather(self, block: Block, answers: Floats) -> None:
-        bound = self.problem.settings.bound
+        bound = self.mode.settings.bound
         with np.errstate(all="ignore"):
             gains = np.clip(answers, 0.0, bound)
             earned = np.minimum(gains @ self.probabilities, bound)
-        rows = self.problem.gains.aggregator_at(self.number)
-        rows.add(self.problem.gains.of(block), np.concatenate([gains, earned[:, None]], axis=1))
+        rows = self.mode.gains.aggregator_at(self.at.number)
+        rows.add(self.mode.gains.of(block), np.concatenate([gains, earned[:, None]], axis=1))
 
     def update(self, released: Released) -> Public:
-        values = released[self.problem.gains].values
+        values = released[self.mode.gains].values
         totals, earned = values[:-1], float(values[-1])
-        rate = self.problem.rate(self.index + 1)
-        lost = (float(totals.max()) - earned) / self.problem.settings.bound
+        rate = self.mode.rate(self.at.index + 1)
+        lost = (float(totals.max()) - earned) / self.mode.settings.bound
         cuts = rate.cuts_after(self.public.cuts, lost)
-        return Public(totals, self.problem.up_to(totals, rate.at(cuts)), cuts)
+        return Public(totals, self.mode.up_to(totals, rate.at(cuts)), cuts)
 
-    # --- what may be read -------------------------------------------------------------------------
+    def readings(self) -> Readings:
+        chances = self.mode.decisions.named(self.probabilities.tolist())
+        return Readings({"chances": chances}, self._scores)
 
-    def names(self) -> list[Label]:
-        return self.problem.names
-
-    @property
-    def labels(self) -> Labels | None:
-        return self.problem.labels
-
-    def plain(self) -> dict[str, object]:
-        return {"chances": dict(zip(self.names(), self.probabilities.tolist(), strict=True))}
-
-    def scores(self, context: object) -> Scores:
+    def _scores(self, context: object) -> Scores:
         """Return the released total gain of each action."""
-        deviation = self.problem.gains.standard_deviation(self.index)
-        deviations = np.full(self.problem.settings.actions, deviation)
+        deviation = self.mode.gains.standard_deviation(self.at.index)
+        deviations = np.full(self.mode.settings.actions, deviation)
         return Scores(self.public.gains.copy(), deviations)
 
 
-class Softmax(Problem):
+class Softmax(Mode):
     """Mode that draws an action every round, with weights from released totals of all gains."""
 
-    proof = "adversarial.md"
+    promise = Promise("adversarial.md", assumes=ADVERSARIAL)
     settings: HedgeSettings
-
-    @property
-    def previews(self) -> bool:
-        return False
-
-    @property
-    def assumes(self) -> str:
-        return ADVERSARIAL
 
     def check(self) -> None:
         self.gains.check()
+
+    @cached_property
+    def answer(self) -> Row:
+        return Row(self.settings.actions)
+
+    @cached_property
+    def decisions(self) -> DecisionForm:
+        settings = self.settings
+        return DecisionForm.among("one", settings.actions, settings.labels, previews=False)
 
     # --- what is measured -------------------------------------------------------------------------
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(SoftmaxView, self.gains.schedule, self.gains)
+        tuned = TUNED.boldness, TUNED.patience
+        return Scheduled.one(SoftmaxPhase, self.gains.schedule, self.gains, constants=tuned)
 
     @cached_property
     def gains(self) -> RunningTotal[Rows]:
@@ -215,10 +208,6 @@ class Softmax(Problem):
             facts["regret_bound"] = self._regret_bound(rate)
         return facts
 
-    @property
-    def constants(self) -> tuple[object, ...]:
-        return TUNED.boldness, TUNED.patience
-
     def _regret_bound(self, rate: AdaptiveRate) -> float:
         """Return the regret bound of Theorem 2 for Gaussian noise, in the gains' own units."""
         gains = self.gains
@@ -237,20 +226,3 @@ class Softmax(Problem):
     def up_to(self, totals: Floats, rate: float) -> Floats:
         """Return the cumulative probabilities of the actions."""
         return np.cumsum(softmax(totals / self.settings.bound, rate))
-
-    def single(self, decisions: Integers) -> int:
-        return int(decisions[0])
-
-    @cached_property
-    def answer(self) -> Row:
-        return Row(self.settings.actions)
-
-    @property
-    def names(self) -> list[Label]:
-        """Labels of the actions; their numbers if they have none."""
-        return names_by_number(self.settings.actions, self.settings.labels)
-
-    @cached_property
-    def labels(self) -> Labels | None:
-        """Translation of decisions into labels; None if actions are numbers."""
-        return None if self.settings.labels is None else Labels(self.settings.labels, "one")

@@ -119,5 +119,5 @@ class RunningSum(Learner[Floats, Floats]):
     @property
     def standard_deviation(self) -> float:
         """Standard deviation of the noise of each coordinate of the newest total."""
-        prefixes: Prefixes = self._engine.view.problem
+        prefixes: Prefixes = self._engine.view.phase.mode
         return prefixes.total.standard_deviation(self.releases)

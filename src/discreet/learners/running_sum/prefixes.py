@@ -11,14 +11,15 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
 from discreet.budget.guarantee import Wording
+from discreet.engine.answers import Row
+from discreet.engine.declarations import DecisionForm, Promise, Readings
+from discreet.engine.mode import Mode
+from discreet.engine.phase import Phase
 from discreet.engine.phases import Scheduled
-from discreet.engine.problem import Problem
 from discreet.engine.readings import Scores
 from discreet.engine.request import Request
 from discreet.engine.schedule import EqualBlocks, Segments
 from discreet.engine.statistics import Released, RunningTotal
-from discreet.engine.view import View
-from discreet.learners.answers import Row
 from discreet.learners.running_sum.settings import RunningSumSettings
 from discreet.release.aggregators import Rows
 
@@ -33,30 +34,31 @@ class Public:
     total: Floats
 
 
-class PrefixView(View[Public]):
+class PrefixPhase(Phase[Public]):
     """View of a block of vectors; the decision is the newest total."""
 
-    problem: "Prefixes"
+    mode: "Prefixes"
 
     def decide(self, rounds: Integers, request: Request) -> Floats:
         return np.asarray(repeated(self.public.total, len(rounds)))
 
     def update(self, released: Released) -> Public:
-        return Public(released[self.problem.total].values)
+        return Public(released[self.mode.total].values)
 
-    def plain(self) -> dict[str, object]:
-        return {"total": self.public.total.tolist()}
+    def readings(self) -> Readings:
+        return Readings({"total": self.public.total.tolist()}, self._scores)
 
-    def scores(self, context: object) -> Scores:
-        deviation = self.problem.total.standard_deviation(self.index)
-        return Scores(self.public.total.copy(), np.full(self.problem.settings.dimension, deviation))
+    def _scores(self, context: object) -> Scores:
+        """Return the newest total."""
+        deviation = self.mode.total.standard_deviation(self.at.index)
+        return Scores(self.public.total.copy(), np.full(self.mode.settings.dimension, deviation))
 
 
-class Prefixes(Problem):
+class Prefixes(Mode):
     """Mode that releases running totals of all people's vectors."""
 
-    proof = "sums.md"
-    words = Wording(seen="every total", results="totals")
+    promise = Promise("sums.md", words=Wording(seen="every total", results="totals"))
+    decisions = DecisionForm("numbers")
     settings: RunningSumSettings
 
     def check(self) -> None:
@@ -64,7 +66,7 @@ class Prefixes(Problem):
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(PrefixView, self.total.schedule, self.total)
+        return Scheduled.one(PrefixPhase, self.total.schedule, self.total)
 
     @cached_property
     def total(self) -> RunningTotal[Rows]:

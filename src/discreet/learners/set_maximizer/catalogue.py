@@ -74,11 +74,6 @@ class Catalogue:
         """Number of items that may be shown now."""
         return int(self.active.sum())
 
-    @property
-    def is_first(self) -> bool:
-        """Whether no item was added after the start."""
-        return self.added == "[]"
-
     def names(self, settings: SetMaximizerSettings) -> list[Label]:
         """Return the names of all items by number, including retired and added ones."""
         return [*names_by_number(settings.items, settings.labels), *json.loads(self.added)]

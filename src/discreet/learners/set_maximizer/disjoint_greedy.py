@@ -25,14 +25,12 @@ from discreet.errors import ConfigError
 from discreet.functions.sets import SetFunctions
 from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.learners.set_maximizer.catalogue import Catalogue
-from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.preferences import (
     People,
-    PreferenceView,
+    PreferenceMode,
+    PreferencePhase,
     SlateState,
-    people_of,
 )
-from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 
 
 @dataclass(eq=False, slots=True)
@@ -43,35 +41,33 @@ class Visitors:
     people: People
 
 
-class DisjointView(PreferenceView[SlateState]):
+class DisjointPhase(PreferencePhase[SlateState]):
     """A block whose visitors are held: the next slate is drawn from them."""
 
-    problem: "DisjointGreedy"
+    mode: "DisjointGreedy"
 
     @property
     def learns_on(self) -> bool:
         """Whether a release follows: visitors of this block have gains for a new item already."""
-        return self.step is not None
+        return self.mode.phases.is_released(self.at.index)
 
     def read(self, batch: Batch) -> Visitors:
-        return Visitors(batch.rounds - self.begin, people_of(batch, self.settings))
+        return Visitors(batch.rounds - self.at.begin, self.mode.answer.read(batch))
 
     def gather(self, block: Block, answers: Visitors) -> None:
-        people = self.problem.disjoint
+        people = self.mode.disjoint
         people.aggregator.add(people.of(block), answers.places, np.asarray(answers.people))
 
     def update(self, released: Released) -> SlateState:
         catalogue = self.public.catalogue.next()
-        slate = released[self.problem.disjoint].made(partial(_remaining, catalogue.active))
+        paths = self.mode.disjoint
+        remaining = partial(_remaining, catalogue.active)
+        slate = paths.drawn(self.at.number, released[paths], remaining)
         return SlateState(catalogue, np.array(slate, dtype=np.int64))
 
 
-class DisjointGreedy(SetMode):
+class DisjointGreedy(PreferenceMode):
     """Greedy slates from the previous block; for whole preferences of i.i.d. streams."""
-
-    @classmethod
-    def serves(cls, settings: SetMaximizerSettings) -> bool:
-        return settings.feedback == "full" and settings.stream == "iid"
 
     def check(self) -> None:
         """Refuse callables: visitors are held as rows."""
@@ -101,7 +97,7 @@ class DisjointGreedy(SetMode):
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(DisjointView, self.disjoint.schedule, self.disjoint)
+        return Scheduled.one(DisjointPhase, self.disjoint.schedule, self.disjoint)
 
     @property
     def facts(self) -> dict[str, object]:

@@ -16,29 +16,28 @@ References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 
             expert
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, sqrt
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.declarations import Readings
 from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
-from discreet.engine.request import Batch, Block
+from discreet.engine.request import Block
 from discreet.engine.schedule import EqualBlocks, ListedBlocks, Schedule, growing_blocks
 from discreet.engine.statistics import Released, RunningTotal
 from discreet.functions.sets import ClickModel
 from discreet.learners.set_maximizer.catalogue import Catalogue
-from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.preferences import (
     People,
-    PreferenceView,
+    PreferenceMode,
+    PreferencePhase,
     SlateState,
     gains_along,
-    people_of,
 )
-from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import distinct_leaders
 from discreet.release.aggregators import Rows
 
@@ -73,10 +72,10 @@ class Public(SlateState):
     """Number of rounds in which each item was active, up to the last release."""
 
 
-class SumView(PreferenceView[Public]):
+class SumPhase(PreferencePhase[Public]):
     """A block whose gains enter the running total from which the next slate follows."""
 
-    problem: "GainSum"
+    mode: "GainSum"
 
     def restricted(self, available: Mask) -> Integers:
         if not self.public.table.any():
@@ -84,30 +83,26 @@ class SumView(PreferenceView[Public]):
         slate = distinct_leaders(self.public.table, available)
         return np.pad(slate, (0, self.settings.slots - len(slate)), constant_values=-1)
 
-    def read(self, batch: Batch) -> People:
-        return people_of(batch, self.settings)
-
     def gather(self, block: Block, answers: People) -> None:
-        aggregator = self.problem.gains.aggregator
-        aggregate = self.problem.gains.of(block)
+        aggregator = self.mode.gains.aggregator
+        aggregate = self.mode.gains.of(block)
         slate = self.public.slate
         active = self.public.catalogue.began
         all_active = bool(active.all())
-        if self.problem.is_fused:
+        if self.mode.is_fused:
             rows = np.asarray(answers) if all_active else np.asarray(answers) * active
             aggregator.add_through(
                 "add_click_gains", aggregate, len(rows), rows, slate, TUNED.steepness
             )
             return
-        known = len(self._named.names)
-        for gains in gains_along(answers, slate, self.settings, known):
+        for gains in gains_along(answers, slate, self.settings, self.known):
             aggregator.add(aggregate, stacked(gains if all_active else gains * active))
 
     def update(self, released: Released) -> Public:
-        total = released[self.problem.gains]
+        total = released[self.mode.gains]
         variance = total.variance
-        end = self.problem.schedule.end(self.index)
-        lived = self.public.lived + (end - self.begin) * self.public.catalogue.began
+        end = self.mode.schedule.end(self.at.index)
+        lived = self.public.lived + (end - self.at.begin) * self.public.catalogue.began
         table = rows_of(caught_up(total.values, lived, end, variance), variance)
         catalogue = self.public.catalogue.next()
         return Public(
@@ -118,7 +113,10 @@ class SumView(PreferenceView[Public]):
             lived=lived,
         )
 
-    def scores(self, context: object) -> Scores:
+    def readings(self) -> Readings:
+        return replace(super().readings(), scores=self._scores)
+
+    def _scores(self, context: object) -> Scores:
         """Return the total gain of each item in each slot, on top of the slots before it."""
         table = self.public.table
         factors = np.sqrt((_unstacking(len(table)) ** 2).sum(axis=1, keepdims=True))
@@ -126,16 +124,12 @@ class SumView(PreferenceView[Public]):
         return Scores(table.copy(), deviations.copy())
 
 
-class GainSum(SetMode):
+class GainSum(PreferenceMode):
     """Slates from one running total of all gains; the default for whole preferences."""
-
-    @classmethod
-    def serves(cls, settings: SetMaximizerSettings) -> bool:
-        return settings.feedback == "full" and settings.stream == "drifting"
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(SumView, self.schedule, self.gains)
+        return Scheduled.one(SumPhase, self.schedule, self.gains)
 
     @cached_property
     def gains(self) -> RunningTotal[Rows]:

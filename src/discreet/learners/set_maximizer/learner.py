@@ -21,8 +21,8 @@ from discreet.learners.set_maximizer.catalogue import Change
 from discreet.learners.set_maximizer.disjoint_greedy import DisjointGreedy
 from discreet.learners.set_maximizer.gain_sum import GainSum
 from discreet.learners.set_maximizer.incumbent_search import IncumbentSearch
+from discreet.learners.set_maximizer.incumbent_search.events import LOG_COMES_FIRST
 from discreet.learners.set_maximizer.incumbent_search.log import Logged
-from discreet.learners.set_maximizer.incumbent_search.phase import LOG_COMES_FIRST
 from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.streams import Stream
@@ -33,6 +33,14 @@ from discreet.records.kinds import recognised
 if TYPE_CHECKING:
     from discreet.learners.log_adapter import OfAnotherPolicy
     from discreet.records.check import Check
+
+
+OF_PREFERENCES: dict[str, str] = {
+    "drifting": "gain-sum",
+    "iid": "disjoint-greedy",
+    "adversarial": "ordered-experts",
+}
+"""The mode for whole preferences, by the assumption about the stream."""
 
 
 class SetMaximizer(Learner[Decision, Slates]):
@@ -131,6 +139,12 @@ class SetMaximizer(Learner[Decision, Slates]):
         "incumbent-search": IncumbentSearch,  # clicks and rewards
     }
 
+    @classmethod
+    def choose(cls, settings: SetMaximizerSettings) -> str:
+        if settings.feedback != "full":
+            return "incumbent-search"
+        return OF_PREFERENCES[settings.stream]
+
     @constructor
     def __init__(
         self: "SetMaximizer[Slate]",
@@ -157,14 +171,14 @@ class SetMaximizer(Learner[Decision, Slates]):
     def active(self) -> list[Label]:
         """The items that may be shown now."""
         view = self._engine.view
-        names: list[Label] = view.problem.active_names(view.public.catalogue)
+        names: list[Label] = view.phase.mode.active_names(view.public.catalogue)
         return names
 
     @property
     def pending(self) -> list[Label]:
         """The items that may be shown from the next block on, but not before."""
         view = self._engine.view  # once: another thread may add an item meanwhile
-        names: list[Label] = view.problem.pending_names(view.public.catalogue)
+        names: list[Label] = view.phase.mode.pending_names(view.public.catalogue)
         return names
 
     # --- public events ----------------------------------------------------------------------------
@@ -260,7 +274,7 @@ class SetMaximizer(Learner[Decision, Slates]):
     @property
     def log_rows(self) -> int:
         """Number of rows of the warm-start log; 0 without one."""
-        return self._engine.view.log_rows
+        return self._engine.view.events.log_rows
 
     @guarded
     def warm_start(

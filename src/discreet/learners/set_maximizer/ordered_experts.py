@@ -23,13 +23,14 @@ References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 
             mechanism
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.declarations import Promise, Readings
 from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Block, Request
@@ -38,15 +39,13 @@ from discreet.engine.statistics import Released, RunningTotal
 from discreet.errors import ConfigError
 from discreet.functions.person import reading
 from discreet.learners.set_maximizer.catalogue import Catalogue
-from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.preferences import (
     CHUNK,
     People,
-    PreferenceView,
+    PreferenceMode,
+    PreferencePhase,
     SlateState,
-    people_of,
 )
-from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range
 from discreet.release.aggregators import Rows
@@ -86,10 +85,10 @@ class Met:
     slates: Integers
 
 
-class ExpertsView(PreferenceView[Public]):
+class ExpertsPhase(PreferencePhase[Public]):
     """A block in which the slate of each round is drawn by coins of that round."""
 
-    problem: "OrderedExperts"
+    mode: "OrderedExperts"
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         """Return one slate per round, drawn slot by slot among the remaining available items."""
@@ -102,7 +101,7 @@ class ExpertsView(PreferenceView[Public]):
             slates = np.tile(self.public.slate, (len(rounds), 1))
             return filled_up(slates, available, self.order)
         coin_numbers = (rounds[:, None] * slots + np.arange(slots)).reshape(-1)
-        uniforms = self.coins.uniform(coin_numbers).reshape(len(rounds), slots)
+        uniforms = self.at.coins.uniform(coin_numbers).reshape(len(rounds), slots)
         left = np.array(np.broadcast_to(available, (len(rounds), self.settings.room)))
         slates = np.full((len(rounds), slots), -1, dtype=np.int64)
         for slot, scores in enumerate(self.public.rate * self.public.table):
@@ -118,11 +117,10 @@ class ExpertsView(PreferenceView[Public]):
     # --- visitors ---------------------------------------------------------------------------------
 
     def read(self, batch: Batch) -> Met:
-        people = people_of(batch, self.settings)
-        return Met(people, self.decide(batch.rounds, batch.request))
+        return Met(self.mode.answer.read(batch), batch.decisions)
 
     def gather(self, block: Block, answers: Met) -> None:
-        gains = self.problem.gains
+        gains = self.mode.gains
         for first in range(0, len(answers.people), CHUNK):
             part = slice(first, first + CHUNK)
             numbers = self._weighted(answers.people[part], answers.slates[part])
@@ -166,7 +164,7 @@ class ExpertsView(PreferenceView[Public]):
         gains = np.zeros((len(slates), *self.public.table.shape))
         functions = self.settings.functions
         if functions is None:
-            known = len(self._named.names)
+            known = self.known
             with reading():
                 for person, slate, own_gains in zip(people, slates.tolist(), gains, strict=True):
                     for slot in range(len(slate) if person is not None else 0):
@@ -185,35 +183,36 @@ class ExpertsView(PreferenceView[Public]):
     # --- the release ------------------------------------------------------------------------------
 
     def update(self, released: Released) -> Public:
-        total = released[self.problem.gains]
+        total = released[self.mode.gains]
         table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
         catalogue = self.public.catalogue.next()
         best = table[:, catalogue.active].max(axis=1).sum()
         loss = float(best - total.values[-1])
-        cuts = self.problem.rate.cuts_after(self.public.cuts, loss)
+        cuts = self.mode.rate.cuts_after(self.public.cuts, loss)
         return Public(
             catalogue=catalogue,
             slate=distinct_leaders(table, catalogue.active),
             table=table,
             variance=total.variance,
-            rate=self.problem.rate.at(cuts),
+            rate=self.mode.rate.at(cuts),
             cuts=cuts,
         )
 
-    def scores(self, context: object) -> Scores:
+    def readings(self) -> Readings:
+        return replace(super().readings(), scores=self._scores)
+
+    def _scores(self, context: object) -> Scores:
         """Return the total gain of each item in each slot, on top of the slots before it."""
         table = self.public.table
         return Scores(table.copy(), np.full(table.shape, sqrt(self.public.variance)))
 
 
-class OrderedExperts(SetMode):
+class OrderedExperts(PreferenceMode):
     """Slates drawn anew for each visitor; for whole preferences of adversarial streams."""
 
-    proof = "adversarial.md"
-
-    @classmethod
-    def serves(cls, settings: SetMaximizerSettings) -> bool:
-        return settings.feedback == "full" and settings.stream == "adversarial"
+    @property
+    def promise(self) -> Promise:
+        return replace(super().promise, proof="adversarial.md")
 
     def check(self) -> None:
         """Refuse a horizon without a release."""
@@ -223,10 +222,6 @@ class OrderedExperts(SetMode):
                 f"a horizon of {settings.rounds} is too short for one release: nothing would be "
                 "learned"
             )
-
-    @property
-    def previews(self) -> bool:
-        return False
 
     @cached_property
     def gains(self) -> RunningTotal[Rows]:
@@ -265,7 +260,8 @@ class OrderedExperts(SetMode):
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(ExpertsView, self.gains.schedule, self.gains)
+        tuned = TUNED.boldness, TUNED.patience
+        return Scheduled.one(ExpertsPhase, self.gains.schedule, self.gains, constants=tuned)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -279,10 +275,6 @@ class OrderedExperts(SetMode):
             "slowest_rate": self.rate.slowest,
             "noise_in_visitors": self.gains.noise,
         }
-
-    @property
-    def constants(self) -> tuple[object, ...]:
-        return TUNED.boldness, TUNED.patience
 
     @property
     def first(self) -> Public:

@@ -1,21 +1,23 @@
-"""Base view of the modes that read whole preferences: one slate per block, and gains along it."""
+"""Base phase of the modes that read whole preferences: one slate per block, and gains along it."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask, repeated
-from discreet.engine.labels import Label, Labels
+from discreet.engine.declarations import Answer, Readings, Stored
+from discreet.engine.phase import Phase
+from discreet.engine.phases import Scheduled
 from discreet.engine.request import Batch, Request
-from discreet.engine.view import View
-from discreet.errors import ConfigError, StateError
 from discreet.feedback import as_callables, as_people
 from discreet.functions.person import reading
 from discreet.functions.sets import SetFunction
-from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Catalogue, Change
+from discreet.learners.set_maximizer.catalogue import Catalogue
+from discreet.learners.set_maximizer.events import PreferenceEvents
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import filled_up
@@ -27,33 +29,46 @@ CHUNK = 256
 
 
 @dataclass(frozen=True, eq=False)
-class SlateState:
+class SlateState(Stored):
     """Public state with a catalogue, and the slate chosen from released values."""
 
     catalogue: Catalogue
     slate: Integers
 
+    def check(self, mode: SetMode) -> None:
+        self.catalogue.check_items(mode.settings.slots, self.slate)
+
 
 OwnState = TypeVar("OwnState", bound=SlateState)
 
 
-class PreferenceView(View[OwnState], Generic[OwnState]):
+class PreferenceMode(SetMode):
+    """Base class of the modes that read whole preferences, in blocks fixed in advance."""
+
+    @property
+    @abstractmethod
+    def phases(self) -> Scheduled:
+        """The blocks, and what is measured of each."""
+
+    @cached_property
+    def answer(self) -> "Preferences":
+        return Preferences(self.settings)
+
+
+class PreferencePhase(Phase[OwnState], Generic[OwnState]):
     """A block of whole preferences; by default all its rounds show the same slate."""
 
-    problem: SetMode
+    mode: PreferenceMode
 
     @property
     def settings(self) -> SetMaximizerSettings:
         """Settings of the learner."""
-        return self.problem.settings
+        return self.mode.settings
 
     @property
     def learns_on(self) -> bool:
         """Whether a release is planned after the next block."""
-        return replace(self, index=self.index + 1).step is not None
-
-    def check_state(self) -> None:
-        self.public.catalogue.check_items(self.settings.slots, self.public.slate)
+        return self.mode.phases.is_released(self.at.index + 1)
 
     # --- decisions --------------------------------------------------------------------------------
 
@@ -73,51 +88,46 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
         """Items in the order in which they fill up slates."""
         return np.arange(self.settings.room)
 
-    # --- public events and requests ---------------------------------------------------------------
+    @property
+    def known(self) -> int:
+        """Number of items that exist by now."""
+        return len(self.mode.labels_of(self.public.catalogue).names)
 
-    def noted(self, event: Change) -> OwnState:
-        """Return the public state after a change of the catalogue."""
-        if event.extend:
-            raise ConfigError(
-                "this mode plans its noise for one horizon: make a new learner, "
-                "or one that learns from clicks or rewards, which can be extended"
-            )
-        if event.add and not self.learns_on:
-            raise StateError(NO_LEARNING)
-        catalogue = self.public.catalogue.changed(event, self.settings)
-        return replace(self.public, catalogue=catalogue)
-
-    def admitted(self, request: Request) -> Request:
-        return self.public.catalogue.admitted(request)
-
-    def refuse_next(self, request: Request) -> None:
-        self.public.catalogue.next().admitted(request)
-
-    # --- what may be read -------------------------------------------------------------------------
-
-    @cached_property
-    def _named(self) -> Labels:
-        """Names of all items."""
-        return self.problem.labels_of(self.public.catalogue)
-
-    def names(self) -> list[Label]:
-        return list(self._named.names)
+    # --- public events, and what may be read ------------------------------------------------------
 
     @property
-    def labels(self) -> Labels | None:
-        return None if self.settings.labels is None else self._named
+    def events(self) -> PreferenceEvents:
+        return PreferenceEvents(self)
 
-    def plain(self) -> dict[str, object]:
-        return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
+    def readings(self) -> Readings:
+        return Readings(self.mode.plain_slate(self.public.slate, self.public.catalogue, self.order))
 
 
 # --- whole preferences ----------------------------------------------------------------------------
 
 
-def people_of(batch: Batch, settings: SetMaximizerSettings) -> People:
-    """Return the whole preferences of a batch: rows for the family, or callables."""
-    functions = settings.functions
-    return as_callables(batch) if functions is None else as_people(batch, functions, settings.room)
+@dataclass(frozen=True)
+class Preferences(Answer):
+    """Whole preferences: rows for a family of set functions, or callables."""
+
+    settings: SetMaximizerSettings
+
+    @property
+    def blank(self) -> object:
+        """Preferences to which every slate is worth nothing."""
+        functions = self.settings.functions
+        return _worthless if functions is None else np.zeros(functions.width(self.settings.room))
+
+    def read(self, batch: Batch) -> People:
+        """Return one row or callable per person."""
+        functions = self.settings.functions
+        if functions is None:
+            return as_callables(batch)
+        return as_people(batch, functions, self.settings.room)
+
+
+def _worthless(chosen: Integers) -> float:
+    return 0.0
 
 
 def gains_along(

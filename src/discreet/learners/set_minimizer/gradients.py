@@ -15,7 +15,8 @@ References  Hazan, Kale (2012), "Online Submodular Minimization"
             Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.engine.declarations import Answer, Promise
 from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Block, Request
@@ -33,9 +35,7 @@ from discreet.feedback import as_callables, as_people
 from discreet.functions.costs import CostFunctions
 from discreet.functions.person import reading
 from discreet.functions.sets import SetFunction
-from discreet.learners.set_minimizer.mode import CubeMode, CubeView, available_sets, one_set
-from discreet.learners.set_minimizer.settings import SetMinimizerSettings
-from discreet.learners.streams import assumed_by
+from discreet.learners.set_minimizer.mode import CubeMode, CubePhase, available_sets, one_set
 from discreet.optim.domains import Box
 from discreet.optim.leader import Leader, LeaderMemory
 from discreet.optim.lovasz_extension import chain, padded_sets, threshold_sizes
@@ -66,15 +66,24 @@ TUNED = Tuning()
 # --- what visitors bring --------------------------------------------------------------------------
 
 
+class Costs(Answer):
+    """Whole cost functions, one per visitor."""
+
+    @abstractmethod
+    def along(self, people: Any, order: Integers) -> Floats:
+        """Return what each item adds along the chain, one row per visitor."""
+
+
 @dataclass(frozen=True)
-class RowCosts:
+class RowCosts(Costs):
     """Cost functions given as rows of numbers for a family."""
 
     family: CostFunctions
     items: int
 
+    @property
     def blank(self) -> Floats:
-        """Return the row of a visitor to whom every set costs nothing."""
+        """The row of a visitor to whom every set costs nothing."""
         return np.zeros(self.family.width(self.items))
 
     def read(self, batch: Batch) -> Floats:
@@ -82,20 +91,20 @@ class RowCosts:
         return as_people(batch, self.family, self.items)
 
     def along(self, people: Floats, order: Integers) -> Floats:
-        """Return what each item adds along the chain, one row per visitor."""
         return self.family.along(people, order)
 
 
 @dataclass(frozen=True)
-class CallableCosts:
+class CallableCosts(Costs):
     """Cost functions given as callables."""
 
     items: int
     bound: float
     """Largest absolute cost; larger ones are clipped."""
 
+    @property
     def blank(self) -> object:
-        """Return the callable of a visitor to whom every set costs nothing."""
+        """The callable of a visitor to whom every set costs nothing."""
         return _free
 
     def read(self, batch: Batch) -> list[SetFunction | None]:
@@ -103,7 +112,6 @@ class CallableCosts:
         return as_callables(batch)
 
     def along(self, people: list[SetFunction | None], order: Integers) -> Floats:
-        """Return what each item adds along the chain, one row per visitor."""
         nothing = np.zeros(self.items)
         with reading():
             return np.array(
@@ -136,10 +144,10 @@ class Public:
         return self.memory.point
 
 
-class GradientView(CubeView[Public]):
+class GradientPhase(CubePhase[Public]):
     """View of a block, in which the point of the cube stays the same."""
 
-    problem: "Gradients"
+    mode: "Gradients"
 
     @cached_property
     def order(self) -> Integers:
@@ -151,25 +159,22 @@ class GradientView(CubeView[Public]):
 
         A set holds the items whose probability exceeds the round's public coin.
         """
-        sizes = threshold_sizes(self.public.point, self.coins.uniform(rounds))
+        sizes = threshold_sizes(self.public.point, self.at.coins.uniform(rounds))
         if len(rounds) == 1:  # faster, for a visitor who waits
-            sets = one_set(np.sort(self.order[: int(sizes[0])]), self.problem.settings.items)
+            sets = one_set(np.sort(self.order[: int(sizes[0])]), self.mode.settings.items)
         else:
             sets = padded_sets(self.order, sizes)
         return available_sets(sets, request.available)
 
-    def read(self, batch: Batch) -> object:
-        return self.problem.costs.read(batch)
-
     def gather(self, block: Block, answers: Any) -> None:
-        gradient = self.problem.gradient
+        gradient = self.mode.gradient
         for first in range(0, len(answers), CHUNK):
-            rows = self.problem.costs.along(answers[first : first + CHUNK], self.order)
+            rows = self.mode.answer.along(answers[first : first + CHUNK], self.order)
             gradient.aggregator.add(gradient.of(block), rows)
 
     def update(self, released: Released) -> Public:
-        total = released[self.problem.gradient]
-        memory = self.problem.leader.follow(
+        total = released[self.mode.gradient]
+        memory = self.mode.leader.follow(
             self.public.memory,
             total.values,
             variance=total.variance,
@@ -177,7 +182,7 @@ class GradientView(CubeView[Public]):
         )
         return Public(memory, total.variance)
 
-    def scores(self, context: object) -> Scores:
+    def _scores(self, context: object) -> Scores:
         """Return the total saving of each item on top of those before it in the chain.
 
         That is the negated total of its subgradients.
@@ -192,10 +197,6 @@ class GradientView(CubeView[Public]):
 class Gradients(CubeMode):
     """Mode for whole cost functions: sets from a running total of subgradients."""
 
-    @classmethod
-    def serves(cls, settings: SetMinimizerSettings) -> bool:
-        return settings.feedback == "full"
-
     def check(self) -> None:
         if self.settings.stream == "iid":
             raise ConfigError(
@@ -205,23 +206,16 @@ class Gradients(CubeMode):
             raise ConfigError("explore is for bandit feedback: leave it out")
 
     @property
-    def assumes(self) -> str:
-        return f"submodular costs, and {assumed_by(self.settings.stream)}"
-
-    @property
-    def previews(self) -> bool:
-        return self.settings.stream != "adversarial"
+    def promise(self) -> Promise:
+        promise = super().promise
+        return replace(promise, assumes=f"submodular costs, and {promise.assumes}")
 
     @cached_property
-    def costs(self) -> RowCosts | CallableCosts:
-        """Reader of the cost functions that visitors bring."""
+    def answer(self) -> Costs:
         settings = self.settings
         if settings.functions is None:
             return CallableCosts(settings.items, settings.bound)
         return RowCosts(settings.functions, settings.items)
-
-    def blank(self) -> object:
-        return self.costs.blank()
 
     # --- the plan ---------------------------------------------------------------------------------
 
@@ -258,7 +252,7 @@ class Gradients(CubeMode):
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(GradientView, self.gradient.schedule, self.gradient)
+        return Scheduled.one(GradientPhase, self.gradient.schedule, self.gradient)
 
     @property
     def facts(self) -> dict[str, object]:

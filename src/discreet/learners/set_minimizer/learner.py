@@ -110,6 +110,10 @@ class SetMinimizer(Learner[Decision, Slates]):
         "pairwise-search": PairwiseSearch,  # the cost of the chosen set alone
     }
 
+    @classmethod
+    def choose(cls, settings: SetMinimizerSettings) -> str:
+        return "gradients" if settings.feedback == "full" else "pairwise-search"
+
     @constructor
     def __init__(
         self: "SetMinimizer[Slate]",

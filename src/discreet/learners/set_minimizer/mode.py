@@ -1,16 +1,18 @@
 """Base classes of the modes of `SetMinimizer`: sets as decisions, from a point of the cube."""
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.engine.labels import Label, Labels
-from discreet.engine.problem import Problem
-from discreet.engine.view import View
-from discreet.learners.labels import names_by_number
+from discreet.engine.declarations import DecisionForm, Promise, Questions, Readings
+from discreet.engine.mode import Mode
+from discreet.engine.phase import Phase
+from discreet.engine.readings import Scores
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.learners.streams import assumed_by
 
 
 class Pointed(Protocol):
@@ -24,45 +26,43 @@ class Pointed(Protocol):
 Published = TypeVar("Published", bound=Pointed)
 
 
-class CubeMode(Problem):
+class CubeMode(Mode):
     """Base class of the modes of `SetMinimizer`."""
 
-    proof = "costs.md"
     settings: SetMinimizerSettings
 
     @property
-    def candidates(self) -> int:
-        return self.settings.items
-
-    @property
-    def decision_size(self) -> int:
-        return self.settings.items
-
-    def single(self, decisions: Integers) -> Integers:
-        chosen: Integers = decisions[0]
-        return np.asarray(chosen[chosen >= 0])
+    def promise(self) -> Promise:
+        return Promise("costs.md", assumes=assumed_by(self.settings.stream))
 
     @cached_property
-    def labels(self) -> Labels | None:
-        """Translation of sets into labels; None if items are numbers."""
-        return None if self.settings.labels is None else Labels(self.settings.labels, "set")
+    def questions(self) -> Questions:
+        return Questions(self.settings.items)
+
+    @cached_property
+    def decisions(self) -> DecisionForm:
+        settings = self.settings
+        return DecisionForm.among(
+            "set",
+            settings.items,
+            settings.labels,
+            size=settings.items,
+            previews=settings.stream != "adversarial",
+        )
 
 
-class CubeView(View[Published]):
+class CubePhase(Phase[Published]):
     """View of a block whose sets follow from a point of the cube."""
 
-    problem: CubeMode
+    mode: CubeMode
 
-    def names(self) -> list[Label]:
-        settings = self.problem.settings
-        return names_by_number(settings.items, settings.labels)
+    def readings(self) -> Readings:
+        chances = self.mode.decisions.named(self.public.point.tolist())
+        return Readings({"chances": chances}, self._scores)
 
-    @property
-    def labels(self) -> Labels | None:
-        return self.problem.labels
-
-    def plain(self) -> dict[str, object]:
-        return {"chances": dict(zip(self.names(), self.public.point.tolist(), strict=True))}
+    @abstractmethod
+    def _scores(self, context: object) -> Scores:
+        """Return the estimated saving of each item."""
 
 
 # --- sets as rows of numbers ----------------------------------------------------------------------

@@ -17,7 +17,7 @@ from discreet.arrays import Floats, Integers
 from discreet.engine.request import Batch, Block
 from discreet.engine.statistics import OneRelease, Released
 from discreet.functions.places import Cells, Nearby, Types
-from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
+from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorPhase
 from discreet.learners.set_selector.partitions import PartitionedPeople
 from discreet.learners.set_selector.records import SourcePart, admitted
 from discreet.optim.domains import Simplex
@@ -52,29 +52,18 @@ class Count:
         return aggregate.values
 
 
-class HistogramView(SelectorView):
+class HistogramPhase(SelectorPhase):
     """View of a block that counts people per cell; its release searches in noisy counts."""
 
-    problem: "Histogram"
-
-    def shape(self) -> Public:
-        """Return the layout of the state; after the release it has a trace, and the counts.
-
-        A choice that an earlier version committed has no counts, and is read back without them.
-        """
-        chosen = self.problem.first
-        if not self.index:
-            return chosen
-        counts = None if self.public.counts is None else np.zeros(len(self.problem.cells))
-        return replace(chosen, trace=np.zeros(0), counts=counts)
+    mode: "Histogram"
 
     def update(self, released: Released) -> Public:
         from discreet.optim.greedy import choose_facilities
 
-        calibrated = self.problem.calibrated
-        worths = self.problem.cells.worths
-        settings = self.problem.settings
-        noisy = released[self.problem.people]
+        calibrated = self.mode.calibrated
+        worths = self.mode.cells.worths
+        settings = self.mode.settings
+        noisy = released[self.mode.people]
         weights: Floats = Simplex(len(worths), float(settings.count)).project(noisy)
         chosen = choose_facilities(worths, weights, settings.domain, price="density")
         # The value is a function of the same counts, so it costs nothing.
@@ -86,38 +75,39 @@ class HistogramView(SelectorView):
         return Public(numbers, value, trace=noisy @ along, counts=noisy)
 
 
-class HistogramRows(HistogramView):
+class HistogramRows(HistogramPhase):
     """View for one row per round."""
 
     def read(self, batch: Batch) -> Integers:
-        return self.problem.count.cells_of(batch)
+        return self.mode.count.cells_of(batch)
 
     def gather(self, block: Block, answers: Integers) -> None:
-        self.problem.calibrated.aggregator.add(block[self.problem.people.name], answers)
+        self.mode.calibrated.aggregator.add(block[self.mode.people.name], answers)
 
 
-class HistogramParts(HistogramView):
+class HistogramParts(HistogramPhase):
     """View for people in partitions, who are counted where they are."""
-
-    takes_rounds = False
 
     def read(self, batch: Batch) -> PartitionedPeople:
         partitioned: PartitionedPeople = batch.feedback
         return partitioned
 
     def gather(self, block: Block, answers: PartitionedPeople) -> None:
-        counts = self.problem.people.aggregator
-        name = self.problem.people.name
-        for values in answers.enter(self.problem.count, answers.parts):
+        counts = self.mode.people.aggregator
+        name = self.mode.people.name
+        for values in answers.enter(self.mode.count, answers.parts):
             block[name] = counts.merge(block[name], counts.holding(values))
 
 
 class Histogram(SelectorMode):
     """Mode that searches in noisy counts of public cells."""
 
-    rows_view = HistogramRows
-    parts_view = HistogramParts
-    words = replace(SelectorMode.words, seen="the chosen set and the noisy counts")
+    rows_phase = HistogramRows
+    parts_phase = HistogramParts
+    promise = replace(
+        SelectorMode.promise,
+        words=replace(SelectorMode.promise.words, seen="the chosen set and the noisy counts"),
+    )
 
     @property
     def family(self) -> Nearby | Types:
@@ -155,6 +145,14 @@ class Histogram(SelectorMode):
     @property
     def constants(self) -> tuple[object, ...]:
         return len(self.cells), self.cells.grid
+
+    def shape_of(self, public: Public) -> Public:
+        """Return the layout of the state after the release, with a trace, and the counts.
+
+        A choice that an earlier version committed has no counts, and is read back without them.
+        """
+        counts = None if public.counts is None else np.zeros(len(self.cells))
+        return replace(self.first, trace=np.zeros(0), counts=counts)
 
     @property
     def counts_deviation(self) -> float:

@@ -9,19 +9,23 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.budget.guarantee import Wording
+from discreet.engine.answers import Entry
+from discreet.engine.declarations import DecisionForm, Promise, Questions, Readings, Stored
+from discreet.engine.mode import Mode
+from discreet.engine.phase import Phase
 from discreet.engine.phases import Scheduled
-from discreet.engine.problem import Problem
 from discreet.engine.request import Request
 from discreet.engine.schedule import EqualBlocks
 from discreet.engine.statistics import Statistic
-from discreet.engine.view import View
 from discreet.learners.labels import names_by_number
 from discreet.learners.set_selector.settings import SetSelectorSettings
 
 
 @dataclass(frozen=True, eq=False)
-class Public:
+class Public(Stored):
     """Public state: the chosen set; empty before the release."""
+
+    growing = (("chosen", "trace"), ("value",))
 
     chosen: Integers
     """The items, in the order in which they were drawn."""
@@ -32,24 +36,26 @@ class Public:
     counts: Floats | None = None
     """The noisy number of people per public cell, where that was released."""
 
+    def shape(self, mode: "SelectorMode", index: int) -> "Public":
+        return mode.shape_of(self) if index else mode.first
 
-class SelectorView(View[Public]):
+
+class SelectorPhase(Phase[Public]):
     """View of the only block of a selection."""
 
-    problem: "SelectorMode"
-    growing = (("chosen", "trace"), ("value",))
+    mode: "SelectorMode"
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         chosen = self.public.chosen
         return np.broadcast_to(chosen, (len(rounds), len(chosen)))
 
-    def plain(self) -> dict[str, object]:
-        settings = self.problem.settings
+    def readings(self) -> Readings:
+        settings = self.mode.settings
         names = names_by_number(settings.domain.items, settings.labels)
-        return {"chosen": [names[item] for item in self.public.chosen.tolist()]}
+        return Readings({"chosen": [names[item] for item in self.public.chosen.tolist()]})
 
 
-class SelectorMode(Problem):
+class SelectorMode(Mode):
     """Base class of the modes that choose one set from the records of many people.
 
     Parameters
@@ -61,14 +67,17 @@ class SelectorMode(Problem):
         `SetSelector.fit` reads them; otherwise there is one row per round, as in audits.
     """
 
-    proof = "selector.md"
-    neighbours = "replace one person's whole record"
-    words = Wording("record", "the chosen set", "set", streams=False)
-    retry = "fit() again commits this choice, and reads no people"
+    promise = Promise(
+        "selector.md",
+        neighbours="replace one person's whole record",
+        words=Wording("record", "the chosen set", "set", streams=False),
+        retry="fit() again commits this choice, and reads no people",
+    )
+    decisions = DecisionForm("numbers")
     settings: SetSelectorSettings
-    rows_view: ClassVar[type[SelectorView]]
+    rows_phase: ClassVar[type[SelectorPhase]]
     """The view for one row per round."""
-    parts_view: ClassVar[type[SelectorView]]
+    parts_phase: ClassVar[type[SelectorPhase]]
     """The view for people in partitions."""
 
     def __init__(self, settings: SetSelectorSettings, *, in_parts: bool = False) -> None:
@@ -96,8 +105,14 @@ class SelectorMode(Problem):
     @cached_property
     def phases(self) -> Scheduled:
         count = self.settings.count
-        view = self.parts_view if self.in_parts else self.rows_view
-        return Scheduled.one(view, EqualBlocks(count, count), self.people)
+        view = self.parts_phase if self.in_parts else self.rows_phase
+        blocks = EqualBlocks(count, count)
+        return Scheduled.one(view, blocks, self.people, constants=self.constants)
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        """What the state depends on besides settings and the noise."""
+        return ()
 
     @property
     def facts(self) -> dict[str, object]:
@@ -121,10 +136,17 @@ class SelectorMode(Problem):
         """Return the released counts in the shape of the public cells; None without counts."""
         return None
 
-    # --- state ------------------------------------------------------------------------------------
+    def shape_of(self, public: Public) -> Public:
+        """Return the layout of the state after the release."""
+        return self.first
 
-    def blank(self) -> Floats | None:
+    @property
+    def questions(self) -> Questions:
+        return Questions(in_rounds=not self.in_parts)
+
+    @property
+    def answer(self) -> Entry:
         family = self.settings.family
         if family is None:
-            return None
-        return np.full(family.width(self.settings.domain.items), np.nan)
+            return Entry(None)
+        return Entry(np.full(family.width(self.settings.domain.items), np.nan))

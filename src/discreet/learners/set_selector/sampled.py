@@ -13,7 +13,7 @@ from discreet.arrays import Floats
 from discreet.engine.request import Batch, Block
 from discreet.engine.statistics import Interactive, Released
 from discreet.functions.chains import PersonFunctionsChain, PresentChain
-from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
+from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorPhase
 from discreet.learners.set_selector.partitions import PartitionedPeople
 from discreet.learners.set_selector.records import marked
 from discreet.learners.set_selector.values import value_of
@@ -29,48 +29,46 @@ FINE = 0.03
 """The relative error below which knapsacks are filled by density (benchmarks/selection.py)."""
 
 
-class SampledView(SelectorView):
+class SampledPhase(SelectorPhase):
     """View of a block of held people; its release draws a path of items."""
 
-    problem: "Sampled"
+    mode: "Sampled"
 
     def update(self, released: Released) -> Public:
-        problem = self.problem
-        people, door = released[problem.people]
-        path = GainPath(people, problem.chain, problem.prices, LEVELS)
-        chosen = door.select_path(problem.path, path, problem.settings.domain.extensions)
+        mode = self.mode
+        people, door = released[mode.people]
+        path = GainPath(people, mode.chain, mode.prices, LEVELS)
+        chosen = door.select_path(mode.path, path, mode.settings.domain.extensions)
         value = np.zeros(0)
-        if problem.value_noise is not None:
-            held = problem.people.aggregator
-            value = value_of(door, problem.value_noise, held, people, problem.chain, chosen)
+        if mode.value_noise is not None:
+            held = mode.people.aggregator
+            value = value_of(door, mode.value_noise, held, people, mode.chain, chosen)
         return Public(np.array(chosen, dtype=np.int64), value)
 
 
-class SampledRows(SampledView):
+class SampledRows(SampledPhase):
     """View for one row per round; quantised rows are held."""
 
     def read(self, batch: Batch) -> tuple[Batch, Floats]:
-        settings = self.problem.settings
+        settings = self.mode.settings
         assert settings.family is not None
         return batch, marked(batch, settings.family, settings.domain.items)
 
     def gather(self, block: Block, answers: tuple[Batch, Floats]) -> None:
         batch, rows = answers
-        people = self.problem.people
+        people = self.mode.people
         people.aggregator.add(people.of(block), batch.rounds, rows)
 
 
-class SampledParts(SampledView):
+class SampledParts(SampledPhase):
     """View for people in partitions, where they stay."""
-
-    takes_rounds = False
 
     def read(self, batch: Batch) -> PartitionedPeople:
         partitioned: PartitionedPeople = batch.feedback
         return partitioned
 
     def gather(self, block: Block, answers: PartitionedPeople) -> None:
-        people = self.problem.people
+        people = self.mode.people
         people.aggregator.stay(people.of(block), answers.staying(), answers.run)
 
 
@@ -81,8 +79,8 @@ class Sampled(SelectorMode):
     the block, quantised, or in their partitions.
     """
 
-    rows_view = SampledRows
-    parts_view = SampledParts
+    rows_phase = SampledRows
+    parts_phase = SampledParts
 
     @cached_property
     def path(self) -> SampledPath:

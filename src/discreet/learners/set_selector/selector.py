@@ -17,6 +17,7 @@ from discreet.budget.privacy import Privacy
 from discreet.domains import SetDomain
 from discreet.engine.engine import Engine
 from discreet.engine.journal import as_journal
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.errors import BudgetError, ConfigError, StateError
 from discreet.functions.places import Nearby, Types
@@ -146,7 +147,7 @@ class SetSelector:
         self._process = this_process()
         self._once = Lock()
         """Held from the first successful choice on, and while `fit` runs."""
-        self._begun: tuple[SelectorMode, Engine] | None = None
+        self._begun: tuple[Problem, Engine] | None = None
         """A choice that was begun and not shown, because of an error."""
 
     def fit(self, people: object, *, columns: Sequence[str] | None = None) -> Chosen:
@@ -243,15 +244,15 @@ class SetSelector:
                 raise
             return self._released(problem, engine)
 
-    def _released(self, problem: SelectorMode, engine: Engine) -> Chosen:
+    def _released(self, problem: Problem, engine: Engine) -> Chosen:
         """Draw once, commit, then return the choice; one in the journal is returned as it is."""
         self._begun = problem, engine
         try:
             if engine.committed.index == 0:
-                engine.release(problem.settings.count, {})
+                engine.release(_mode_of(engine).settings.count, {})
         finally:
             engine.detach()
-        chosen = self._chosen(problem, engine)
+        chosen = self._chosen(_mode_of(engine), engine)
         self._begun = None
         return chosen
 
@@ -269,13 +270,13 @@ class SetSelector:
         )
 
     @classmethod
-    def problem_for(cls, settings: SetSelectorSettings, *, in_parts: bool = False) -> SelectorMode:
-        """Return the mode for these settings: a histogram for functions with public cells."""
+    def problem_for(cls, settings: SetSelectorSettings, *, in_parts: bool = False) -> Problem:
+        """Return the problem for these settings: a histogram for functions with public cells."""
         usual = "histogram" if settings.has_cells else "sampled"
         mode = cls.modes[usual if settings.mode == "auto" else settings.mode]
-        return mode(settings, in_parts=in_parts)
+        return Problem(mode(settings, in_parts=in_parts))
 
-    def _chosen(self, problem: SelectorMode, engine: Engine) -> Chosen:
+    def _chosen(self, mode: SelectorMode, engine: Engine) -> Chosen:
         """Return the public result of the committed release."""
         public: Public = engine.view.public
         settings = self.settings
@@ -284,18 +285,18 @@ class SetSelector:
         items = [names[number] for number in numbers]
         value = tuple(public.value.tolist())
         worths = [None] * len(items) if public.trace is None else public.trace.tolist()
-        counts = problem.counts_of(public)
+        counts = mode.counts_of(public)
         return Chosen(
             items=items,
             numbers=numbers,
-            method=problem.method,
-            why=problem.why,
+            method=mode.method,
+            why=mode.why,
             guarantee=engine.guarantee,
             trace=[Traced(item, worth) for item, worth in zip(items, worths, strict=True)],
             value=(value[0], value[1]) if value else None,
-            people=problem.settings.count,
+            people=mode.settings.count,
             counts=counts,
-            counts_deviation=None if counts is None else problem.counts_deviation,
+            counts_deviation=None if counts is None else mode.counts_deviation,
         )
 
     def __reduce__(self) -> NoReturn:
@@ -303,3 +304,8 @@ class SetSelector:
             "a selector cannot be copied or pickled, two copies would spend one budget twice: "
             "make another one"
         )
+
+
+def _mode_of(engine: Engine) -> SelectorMode:
+    mode: SelectorMode = engine.view.phase.mode
+    return mode

@@ -42,7 +42,8 @@ from discreet.learners.streaming_learner.clipped_gradients import (
     gradient_total,
     gradients_of,
 )
-from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
+from discreet.learners.streaming_learner.mode import CoefficientsPhase, GradientMode
+from discreet.learners.streaming_learner.sample_answer import Answers
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.release.aggregators import Aggregate, Rows
 from discreet.release.door import Door
@@ -65,33 +66,29 @@ class Public:
     """The coefficients before the newest release."""
 
 
-class FrankWolfeView(CoefficientsView[Public]):
+class FrankWolfePhase(CoefficientsPhase[Public]):
     """View of a block of samples whose gradients determine the next corner."""
 
-    problem: "FrankWolfe"
+    mode: "FrankWolfe"
 
     def gather(self, block: Block, answers: Answers) -> None:
-        gradient = self.problem.corners.gradient
+        gradient = self.mode.corners.gradient
         total = gradient.of(block)
-        self.problem.gradients.add(gradient.aggregator, total, answers.samples, self._points)
+        self.mode.gradients.add(gradient.aggregator, total, answers.samples, self._points)
 
     @cached_property
     def _points(self) -> Points:
         """The points of the recursive gradient."""
-        return Points(self.public.coefficients, self.public.before, float(self.index))
+        return Points(self.public.coefficients, self.public.before, float(self.at.index))
 
     def update(self, released: Released) -> Public:
-        corner = self.problem.corners.corner(released)
+        corner = self.mode.corners.corner(released)
         here = self.public.coefficients
-        return Public(here + 1 / (self.index + 2) * (corner - here), here)
+        return Public(here + 1 / (self.at.index + 2) * (corner - here), here)
 
 
 class FrankWolfe(GradientMode):
     """Mode whose coefficients move towards one corner of the domain per block."""
-
-    @classmethod
-    def serves(cls, settings: StreamingLearnerSettings) -> bool:
-        return settings.chosen_method == "frank-wolfe"
 
     def check(self) -> None:
         check_grid(self.corners.gradient.aggregator)
@@ -111,7 +108,7 @@ class FrankWolfe(GradientMode):
     @cached_property
     def phases(self) -> Scheduled:
         schedule = self.settings.schedule
-        return Scheduled.one(FrankWolfeView, schedule, self.corners.gradient)
+        return Scheduled.one(FrankWolfePhase, schedule, self.corners.gradient)
 
     @property
     def facts(self) -> dict[str, object]:

@@ -36,7 +36,8 @@ from discreet.learners.streaming_learner.clipped_gradients import (
     gradient_total,
     gradients_of,
 )
-from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
+from discreet.learners.streaming_learner.mode import CoefficientsPhase, GradientMode
+from discreet.learners.streaming_learner.sample_answer import Answers
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.shrunk import learned_part, shrunk
 from discreet.optim.leader import Leader, LeaderMemory
@@ -84,15 +85,15 @@ class Public:
     memory: LeaderMemory
 
 
-class LeaderView(CoefficientsView[Public]):
+class LeaderPhase(CoefficientsPhase[Public]):
     """View of a block of samples whose gradients are computed at the point of the leader."""
 
-    problem: "GradientLeader"
+    mode: "GradientLeader"
 
     def gather(self, block: Block, answers: Answers) -> None:
-        problem = self.problem
-        total = problem.gradient.of(block)
-        problem.gradients.add(problem.gradient.aggregator, total, answers.samples, self._points)
+        mode = self.mode
+        total = mode.gradient.of(block)
+        mode.gradients.add(mode.gradient.aggregator, total, answers.samples, self._points)
 
     @cached_property
     def _points(self) -> Points:
@@ -100,31 +101,27 @@ class LeaderView(CoefficientsView[Public]):
         return Points.at(self.public.memory.point)
 
     def update(self, released: Released) -> Public:
-        problem = self.problem
+        mode = self.mode
         public = self.public
-        count = self.index + 1
-        samples = self.settings.schedule.end(self.index)
-        total = released[problem.gradient]
+        count = self.at.index + 1
+        samples = self.settings.schedule.end(self.at.index)
+        total = released[mode.gradient]
         mean = public.mean + (public.memory.point - public.mean) / count
-        memory = problem.leader.follow_curved(
+        memory = mode.leader.follow_curved(
             public.memory,
             total.values.reshape(-1),
             mean=mean,
-            curvature=problem.curvature * samples,
+            curvature=mode.curvature * samples,
             variance=total.variance,
             step_variance=total.step_variance,
         )
         average = public.average + (memory.point - public.average) * (2 / (count + 1))
-        published = problem.shrunk(average, total.variance, samples, memory.steps.stiffness)
+        published = mode.shrunk(average, total.variance, samples, memory.steps.stiffness)
         return Public(published, average, mean, memory)
 
 
 class GradientLeader(GradientMode):
     """Mode that publishes the regularised leader on a noisy total of gradients; the default."""
-
-    @classmethod
-    def serves(cls, settings: StreamingLearnerSettings) -> bool:
-        return settings.chosen_method == "leader"
 
     def check(self) -> None:
         check_grid(self.gradient.aggregator)
@@ -153,7 +150,7 @@ class GradientLeader(GradientMode):
 
     @cached_property
     def phases(self) -> Scheduled:
-        return Scheduled.one(LeaderView, self.gradient.schedule, self.gradient)
+        return Scheduled.one(LeaderPhase, self.gradient.schedule, self.gradient)
 
     @property
     def facts(self) -> dict[str, object]:

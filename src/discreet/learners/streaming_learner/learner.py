@@ -19,7 +19,7 @@ from discreet.learners.constructor import constructor
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.leader import GradientLeader
 from discreet.learners.streaming_learner.many_passes import ManyPasses
-from discreet.learners.streaming_learner.mode import Coefficients, CoefficientsView
+from discreet.learners.streaming_learner.mode import Coefficients, CoefficientsPhase
 from discreet.learners.streaming_learner.published import Published
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
@@ -124,6 +124,10 @@ class StreamingLearner(Learner[Floats, Floats]):
         "frank-wolfe": FrankWolfe,
     }
 
+    @classmethod
+    def choose(cls, settings: StreamingLearnerSettings) -> str:
+        return settings.chosen_method
+
     @constructor
     def __init__(
         self,
@@ -152,7 +156,7 @@ class StreamingLearner(Learner[Floats, Floats]):
         Predictions are `X @ coefficients + intercept`; with several classes their scores are
         `X @ coefficients.T + intercept`.
         """
-        return self._view.coefficients[..., : self._features]
+        return self._phase.coefficients[..., : self._features]
 
     @property
     def intercept(self) -> float | Floats:
@@ -160,7 +164,7 @@ class StreamingLearner(Learner[Floats, Floats]):
 
         It is 0 without `intercept=True`.
         """
-        return self._last_entry(self._view.coefficients, default=0.0)
+        return self._last_entry(self._phase.coefficients, default=0.0)
 
     @property
     def standard_errors(self) -> Floats:
@@ -172,7 +176,7 @@ class StreamingLearner(Learner[Floats, Floats]):
         were not learned, for classifiers, where more gradients are clipped than not, for many
         coefficients, and for the methods that measure nothing ("leader", "frank-wolfe").
         """
-        return self._view.standard_errors[..., : self._features]
+        return self._phase.standard_errors[..., : self._features]
 
     @property
     def intercept_standard_error(self) -> float | Floats:
@@ -180,12 +184,12 @@ class StreamingLearner(Learner[Floats, Floats]):
 
         It is NaN without `intercept=True`, too.
         """
-        return self._last_entry(self._view.standard_errors, default=np.nan)
+        return self._last_entry(self._phase.standard_errors, default=np.nan)
 
     @property
-    def _view(self) -> CoefficientsView[Coefficients]:
-        """The view of the current block; all modes of this learner have this type of view."""
-        return cast(CoefficientsView[Coefficients], self._engine.view)
+    def _phase(self) -> CoefficientsPhase[Coefficients]:
+        """The current block; all modes of this learner have this type of phase."""
+        return cast(CoefficientsPhase[Coefficients], self._engine.view.phase)
 
     @property
     def _features(self) -> int:
@@ -262,16 +266,16 @@ class StreamingLearner(Learner[Floats, Floats]):
         >>> model.clock, model.releases
         (400, 14)
         """
-        problem = self._view.problem
+        answer = self._phase.mode.answer
         if targets is not None:
-            samples = problem.streamed(features, targets, shares)
+            samples = answer.streamed(features, targets, shares)
             names = names_of(persons, len(samples), keyed=self._keyed)
             with bar("samples", len(samples)) as report:
                 self._stream(samples, names, report)
             return
         if shares is not None:
             raise ConfigError("shares are for arrays: a table has none")
-        reader = problem.table_reader(features, persons)
+        reader = answer.table_reader(features, persons)
         left = self._rounds.until_horizon
         if reader.count is not None and reader.count > left:
             raise HorizonReached(

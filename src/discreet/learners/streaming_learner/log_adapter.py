@@ -25,7 +25,7 @@ from discreet import require
 from discreet.arrays import Mask
 from discreet.errors import ConfigError
 from discreet.learners.log_adapter import LogAdapter, Table, list_of_columns, present
-from discreet.learners.streaming_learner.mode import are_many
+from discreet.learners.streaming_learner.sample_answer import are_many
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import Samples
 from discreet.records.array_table import ArrayTable, one_per_person

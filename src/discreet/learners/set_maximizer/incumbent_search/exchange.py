@@ -20,8 +20,7 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.coins import Coin
-from discreet.engine.request import Batch, Block
+from discreet.engine.request import Block
 from discreet.engine.statistics import OneRelease, Released
 from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
 from discreet.learners.set_maximizer.incumbent_search.incumbent import (
@@ -104,7 +103,7 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
             incumbent=self.public.slate,
             trials=self.plan.trials,
             length=self.plan.length,
-            key=Coin(self.problem.name, 1 + self.index).generator().bytes(16),
+            key=self.mode.settings.coin(1 + self.at.index).generator().bytes(16),
             interest=self.public.posterior.interest,
             order=self.order,
             takes_turns=self.takes_turns,
@@ -114,12 +113,9 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
     def sums(self) -> OneRelease[PublicCells]:
         return exchange_release(self.settings)
 
-    def read(self, batch: Batch) -> Answers:
-        return self.answered(batch)
-
     def gather(self, block: Block, answers: Own) -> None:
         slates = answers.slates if answers.is_masked else None
-        last = self.shown.last_places(answers.rounds - self.begin, slates)
+        last = self.shown.last_places(answers.rounds - self.at.begin, slates)
         numbers = self.numbers(answers, last.items)
         self.sums.aggregator.add(self.sums.of(block), last.cells[:, None], numbers)
 
@@ -149,7 +145,7 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
 
     def _next_public(self, learned: ExchangeResult) -> Public:
         """Return the next public state: a new screening after an alarm, otherwise exchanges."""
-        planner = self.problem.planner
+        planner = self.mode.planner
         posterior = learned.posterior.with_interest()
         public = replace(
             self.at_next, posterior=posterior, reference=learned.reference, level=learned.level
@@ -250,16 +246,6 @@ class Settled(IncumbentSearchPhase[SettledPlan]):
     def learns_on(self) -> bool:
         return not self.is_last
 
-    @property
-    def rounds(self) -> int | None:
-        """All remaining ones are in the last block; only a report makes a release at its end."""
-        if not self.is_last:
-            return self.plan.length
-        return self.horizon - self.begin or None if self.problem.report else None
-
-    def read(self, batch: Batch) -> Answers:
-        return self.answered(batch)
-
     def gather(self, block: Block, answers: Answers) -> None:
         """Add nothing; malformed answers were refused by `read` all the same."""
 
@@ -270,7 +256,7 @@ class Settled(IncumbentSearchPhase[SettledPlan]):
             return replace(public, phase=SettledPlan(length=0))
         active = public.catalogue.active
         slate = greedy_slate(public.posterior, public.slate, active, self.settings.slots)
-        return self.problem.planner.exchange(replace(public, slate=slate), self.next_start)
+        return self.mode.planner.exchange(replace(public, slate=slate), self.next_start)
 
 
 # --- rewards of whole slates ----------------------------------------------------------------------

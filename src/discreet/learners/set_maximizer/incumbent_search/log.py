@@ -31,9 +31,8 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats, Integers
-from discreet.engine.phases import Measures
 from discreet.engine.request import Batch, Block
-from discreet.engine.statistics import OneRelease, Released
+from discreet.engine.statistics import Measures, OneRelease, Released
 from discreet.errors import ConfigError
 from discreet.feedback import as_floats
 from discreet.learners.set_maximizer.answers import Numbers, first_of, item_of, rewards_of
@@ -223,13 +222,13 @@ class LogPhase(IncumbentSearchPhase[LogPlan]):
         """Return the posterior after the released sums, given the mean reward of a slate."""
 
     @property
-    def statistics(self) -> Measures:
+    def measures(self) -> Measures:
         return (self.sums,)  # a log has no rounds to report on
 
     @property
     def numbers(self) -> Numbers:
         """Item numbers by name."""
-        return self._named.numbers
+        return self.names.numbers
 
     def update(self, released: Released) -> Public:
         sums = released[self.sums]

@@ -46,13 +46,11 @@ References  Russo et al. (2018), "A Tutorial on Thompson Sampling"; Frazier, Pow
 from functools import cached_property
 from typing import Any
 
-from discreet.arrays import Integers
 from discreet.budget.privacy import pure
+from discreet.engine.answers import Entry
 from discreet.engine.phases import Adaptive
-from discreet.engine.request import Batch
 from discreet.engine.statistics import OneRelease, Report, Units
 from discreet.errors import ConfigError
-from discreet.learners.set_maximizer.answers import READERS, Answers, Numbers
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.incumbent_search.exchange import (
     ClickExchange,
@@ -90,7 +88,6 @@ from discreet.learners.set_maximizer.incumbent_search.screening import (
 from discreet.learners.set_maximizer.incumbent_search.shown import UNIT
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.learners.set_maximizer.mode import SetMode
-from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.start import Start
 
 PHASES: dict[str, dict[type[BlockPlan], type[IncumbentSearchPhase[Any]]]] = {
@@ -117,10 +114,6 @@ GOOD_RATE = 0.1
 class IncumbentSearch(SetMode):
     """The incumbent search as a problem: its first state, and the phase of each block."""
 
-    @classmethod
-    def serves(cls, settings: SetMaximizerSettings) -> bool:
-        return settings.feedback != "full"
-
     def check(self) -> None:
         """Refuse a horizon that screening alone would use up."""
         stages = self.schedule.stages(TUNED.guess)
@@ -131,6 +124,10 @@ class IncumbentSearch(SetMode):
             )
 
     @property
+    def answer(self) -> Entry:
+        return Entry(None if self.by_clicks else 0.0)
+
+    @property
     def by_clicks(self) -> bool:
         """Whether visitors answer with a click; otherwise with a reward of the whole slate."""
         return self.settings.feedback == "clicks"
@@ -139,7 +136,7 @@ class IncumbentSearch(SetMode):
     def planner(self) -> Planner:
         """Planner of the next block."""
         kind = ClickPlanner if self.by_clicks else RewardPlanner
-        return kind(self.settings, self.name)
+        return kind(self.settings)
 
     @property
     def schedule(self) -> ScreeningSchedule:
@@ -152,7 +149,13 @@ class IncumbentSearch(SetMode):
     def phases(self) -> Adaptive:
         settings = self.settings
         whole = pure(settings.epsilon / settings.contributions)
-        return Adaptive(PHASES[settings.feedback], settings.rounds, whole, self.report)
+        return Adaptive(
+            PHASES[settings.feedback],
+            settings.rounds,
+            whole,
+            self.report,
+            constants=("incumbent-search", self._first_release.aggregator, UNIT),
+        )
 
     @property
     def facts(self) -> dict[str, object]:
@@ -174,10 +177,6 @@ class IncumbentSearch(SetMode):
                 "the horizon is too short: at first, noise exceeds the clicks of a good item"
             )
         return facts
-
-    @property
-    def constants(self) -> tuple[object, ...]:
-        return "incumbent-search", self._first_release.aggregator, UNIT
 
     @property
     def _first_release(self) -> OneRelease[Any]:
@@ -216,7 +215,3 @@ class IncumbentSearch(SetMode):
             phase=SettledPlan(length=0),
         )
         return self.planner.first_screening(nothing, Start(index=0, begin=0))
-
-    def answers(self, batch: Batch, slates: Integers, numbers: Numbers) -> Answers:
-        """Return the visitors' answers to these slates, typed."""
-        return READERS[self.settings.feedback](batch, slates, numbers, self.settings)

@@ -1,20 +1,19 @@
 """Base class of all phases of the incumbent search.
 
-A phase defines five members:
+A phase defines four members:
 
     shown                     the slates that its rounds show (shown.py)
     sums                      the sums that it aggregates and releases (releases.py), or None
-    read(batch)               the typed answers; `answered(batch)` for answers to shown slates
     gather(block, answers)    self.sums.aggregator.add(self.sums.of(block), …)
     update(released)          released[self.sums], corrected by the mask counts; returns the state
-                              that `problem.planner` plans from the posterior
+                              that `mode.planner` plans from the posterior
 
 To add a phase: write a plan class in public.py and add it to the union `BlockPlan`; list its arrays
-with a variable number of rows in `growing`; add a method of the planner that returns a public state
-with that plan; and add an entry to `PHASES` in mode.py.
+with a variable number of rows in `Public.growing`; add a method of the planner that returns a
+public state with that plan; and add an entry to `PHASES` in mode.py.
 
 Public randomness of a block is fixed before it begins: a table in its plan, drawn by the planner,
-or a shuffle with a key of the block. The coins of single rounds (`View.coins`) are not used.
+or a shuffle with a key of the block. The coins of single rounds are not used.
 
 Guarantee   docs/guarantees/sets.md, Theorem 4
 """
@@ -27,27 +26,23 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.engine.labels import Label, Labels
-from discreet.engine.phases import Measures
-from discreet.engine.plan import State
+from discreet.engine.declarations import Readings
+from discreet.engine.labels import Labels
+from discreet.engine.phase import Phase
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Request
-from discreet.engine.statistics import OneRelease
-from discreet.engine.view import View
-from discreet.errors import StateError
-from discreet.learners.set_maximizer.answers import Answers
-from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Change
+from discreet.engine.statistics import Measures, OneRelease
+from discreet.learners.set_maximizer.answers import READERS
+from discreet.learners.set_maximizer.incumbent_search.events import SearchEvents
 from discreet.learners.set_maximizer.incumbent_search.incumbent import Incumbent, greedy_slate
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior
 from discreet.learners.set_maximizer.incumbent_search.public import (
-    LogFacts,
     LogPlan,
-    Normal,
     OwnPlan,
     Public,
     ScreeningPlan,
 )
-from discreet.learners.set_maximizer.incumbent_search.shown import Shown
+from discreet.learners.set_maximizer.incumbent_search.shown import Shown, ShownMasks
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.start import Start
 
@@ -55,27 +50,11 @@ if TYPE_CHECKING:
     from discreet.learners.set_maximizer.incumbent_search.mode import IncumbentSearch
 
 
-LOG_NEIGHBOURS = (
-    "or one row of the log that came before (its people are taken to be others than the visitors: "
-    "a person in both takes part twice)"
-)
-"""Addition to `neighbours` after a warm start: one row of the log may be replaced instead."""
-LOG_COMES_FIRST = "warm_start is possible once, before the first visitor: go on with visitors"
-"""Why a log is refused."""
-
-
 @dataclass(frozen=True, eq=False)
-class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
+class IncumbentSearchPhase(Phase[Public], Generic[OwnPlan]):
     """One block of the incumbent search, served according to its plan."""
 
-    problem: "IncumbentSearch"
-
-    growing = (  # flat keys of all plans; keys that the plan of the block lacks are ignored
-        ("posterior.contexts", "posterior.means", "posterior.precisions"),
-        ("phase.trials.slots", "phase.trials.items", "phase.trials.rounds"),
-        ("phase.table",),
-        ("phase.prefix",),
-    )
+    mode: "IncumbentSearch"
 
     @cached_property
     def plan(self) -> OwnPlan:
@@ -95,22 +74,14 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
     @property
     def settings(self) -> SetMaximizerSettings:
         """Settings of the learner."""
-        return self.problem.settings
+        return self.mode.settings
 
     # --- the plan ---------------------------------------------------------------------------------
 
     @property
-    def statistics(self) -> Measures:
+    def measures(self) -> Measures:
         own = () if self.sums is None else (self.sums,)
-        return (*own, *self.problem.report)
-
-    @property
-    def rounds(self) -> int | None:
-        return self.plan.length
-
-    @property
-    def horizon(self) -> int:
-        return self.public.rounds
+        return (*own, *self.mode.report)
 
     @property
     def learns_on(self) -> bool:
@@ -120,7 +91,7 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
     @property
     def next_start(self) -> Start:
         """Index and first round of the next block."""
-        return Start(self.index + 1, self.begin + self.plan.length)
+        return Start(self.at.index + 1, self.at.begin + self.plan.length)
 
     @property
     def at_next(self) -> Public:
@@ -134,113 +105,47 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
         public = self.at_next
         slate = greedy_slate(posterior, plan.prefix, public.catalogue.active, self.settings.slots)
         public = replace(public, posterior=posterior, level=level, slate=slate)
-        return self.problem.planner.next_screening(public, self.next_start, plan.since, plan.stage)
-
-    @property
-    def neighbours(self) -> str:
-        rounds = self.problem.neighbours
-        return rounds if self.public.log is None else f"{rounds}; {LOG_NEIGHBOURS}"
-
-    def shape(self) -> Public:
-        log = self.public.log
-        reference = self.public.reference
-        return replace(
-            self.problem.first,
-            log=None if log is None else LogFacts(0, 1.0),
-            reference=None if reference is None else Normal(0.0, 0.0),
-            phase=self.plan.blank(self.settings.slots),
-        )
-
-    def check_state(self) -> None:
-        slots = self.settings.slots
-        contexts = self.public.posterior.contexts
-        members = contexts[contexts != -1]
-        self.public.catalogue.check_items(slots, self.public.slate, members, *self.plan.items)
-        self.plan.check(slots)
+        return self.mode.planner.next_screening(public, self.next_start, plan.since, plan.stage)
 
     # --- hooks ------------------------------------------------------------------------------------
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         if len(rounds) == 1:
-            position = int(rounds[0]) - self.begin
+            position = int(rounds[0]) - self.at.begin
             return self.shown.slate_of_one(position, request.available)[None].copy()
-        return self.shown.slates(rounds - self.begin, request.available)
+        return self.shown.slates(rounds - self.at.begin, request.available)
 
-    def no_mask_counts(self) -> State:
-        return self.shown.no_mask_counts()
+    @property
+    def masks(self) -> ShownMasks:
+        return ShownMasks(self.shown, self.at.begin)
 
-    def count_masks(self, counts: State, rounds: Integers, request: Request) -> None:
-        if request.available is not None:
-            self.shown.count_masked(rounds - self.begin, request.available, counts)
+    @property
+    def events(self) -> SearchEvents:
+        return SearchEvents(self)
 
-    def answered(self, batch: Batch) -> Answers:
+    def read(self, batch: Batch) -> Any:
         """Return the typed answers of visitors to the slates that they were shown."""
-        slates = self.decide(batch.rounds, batch.request)
-        return self.problem.answers(batch, slates, self._named.numbers)
-
-    # --- public events and questions --------------------------------------------------------------
-
-    def noted(self, event: Change | LogFacts) -> Public:
-        """Return the public state after a public event.
-
-        An event is a change of the catalogue, or the announcement of a warm-start log (its number
-        of rows and least propensity).
-        """
-        if isinstance(event, LogFacts):
-            return self._with_log(event)
-        public = replace(self.public, rounds=self.public.rounds + event.extend)
-        if event.add and not replace(self, public=public).learns_on:
-            raise StateError(NO_LEARNING)
-        return replace(public, catalogue=public.catalogue.changed(event, self.settings))
-
-    def _with_log(self, log: LogFacts) -> Public:
-        """Return the public state in which the log is read; it counts as random slates."""
-        if self.public.log is not None or self.index > 0:
-            raise StateError(LOG_COMES_FIRST)
-        views = log.rows * log.least
-        rounds_replaced = int(min(views * self.public.catalogue.size, 2.0**53))
-        planned = self.plan.length
-        return replace(
-            self.public,
-            screened=self.public.screened - planned,
-            log=replace(log, random=planned),
-            phase=LogPlan(self.begin - rounds_replaced, views),
-        )
-
-    def admitted(self, request: Request) -> Request:
-        return self.public.catalogue.admitted(request)
-
-    def refuse_next(self, request: Request) -> None:
-        self.public.catalogue.next().admitted(request)
+        numbers = self.names.numbers
+        return READERS[self.settings.feedback](batch, batch.decisions, numbers, self.settings)
 
     # --- what may be read -------------------------------------------------------------------------
 
-    @cached_property
-    def _named(self) -> Labels:
+    @property
+    def names(self) -> Labels:
         """Names of all items."""
-        return self.problem.labels_of(self.public.catalogue)
-
-    def names(self) -> list[Label]:
-        return list(self._named.names)
-
-    @property
-    def log_rows(self) -> int:
-        return 0 if self.public.log is None else self.public.log.rows
-
-    @property
-    def labels(self) -> Labels | None:
-        return None if self.settings.labels is None else self._named
+        return self.mode.labels_of(self.public.catalogue)
 
     @cached_property
     def order(self) -> Integers:
         """Items by falling interest: the order in which they fill up slates."""
         return np.argsort(-self.public.posterior.interest, kind="stable")
 
-    def plain(self) -> dict[str, object]:
-        return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
+    def readings(self) -> Readings:
+        slate = self.mode.plain_slate(self.public.slate, self.public.catalogue, self.order)
+        return Readings(slate, self._scores)
 
-    def scores(self, context: object) -> Scores:
+    def _scores(self, context: object) -> Scores:
         """Return the posterior gain of each item in each slot, behind the rest of the slate."""
         gains = Incumbent.of(self.public.posterior, self.public.slate).gains
-        known = len(self._named.names)
+        known = len(self.names.names)
         return Scores(gains.means[:, :known], np.sqrt(gains.variances)[:, :known])

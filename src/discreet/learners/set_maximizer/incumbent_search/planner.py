@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.engine.coins import Coin
 from discreet.learners.set_maximizer.incumbent_search.incumbent import Incumbent, climbed
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior
 from discreet.learners.set_maximizer.incumbent_search.public import (
@@ -69,13 +68,10 @@ class Planner(ABC):
     ----------
     settings
         Settings of the learner.
-    key
-        Key of public shuffles, chosen before the first visitor.
     """
 
-    def __init__(self, settings: SetMaximizerSettings, key: bytes) -> None:
+    def __init__(self, settings: SetMaximizerSettings) -> None:
         self.settings = settings
-        self.key = key
 
     def schedule(self, active: int, rounds: int) -> ScreeningSchedule:
         """Return the schedule of a screening among this number of active items."""
@@ -239,7 +235,7 @@ class Planner(ABC):
         return public if public.phase.length < left else replace(public, phase=SettledPlan(left))
 
     def _generator(self, start: Start) -> np.random.Generator:
-        return Coin(self.key, TABLES + start.index).generator()
+        return self.settings.coin(TABLES + start.index).generator()
 
     # --- differences between clicks and rewards ---------------------------------------------------
 

@@ -8,16 +8,20 @@
 the kind of feedback, determines the phase that serves the block (`PHASES` in mode.py).
 """
 
-from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.engine.declarations import Stored
 from discreet.errors import StateError
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior
 from discreet.learners.set_maximizer.incumbent_search.trials import Trials
+
+if TYPE_CHECKING:
+    from discreet.learners.set_maximizer.incumbent_search.mode import IncumbentSearch
 
 NOTHING_CHOSEN = np.zeros(0, dtype=np.int64)
 
@@ -189,8 +193,15 @@ class Normal:
 
 
 @dataclass(frozen=True, eq=False)
-class Public:
+class Public(Stored):
     """Everything that releases and public events have produced."""
+
+    growing = (  # flat keys of all plans; keys that the plan of the block lacks are ignored
+        ("posterior.contexts", "posterior.means", "posterior.precisions"),
+        ("phase.trials.slots", "phase.trials.items", "phase.trials.rounds"),
+        ("phase.table",),
+        ("phase.prefix",),
+    )
 
     catalogue: Catalogue
     rounds: int
@@ -212,3 +223,22 @@ class Public:
     """Public facts about the log of a warm start; None without one."""
     phase: BlockPlan
     """The plan of the current block."""
+
+    def shape(self, mode: "IncumbentSearch", index: int) -> "Public":
+        if isinstance(self.phase, ScreeningPlan):
+            stages = mode.planner.stages_of(self)
+            if not 0 <= self.phase.stage < len(stages):
+                raise StateError("this state is at a screening stage that its settings do not have")
+        return replace(
+            mode.first,
+            log=None if self.log is None else LogFacts(0, 1.0),
+            reference=None if self.reference is None else Normal(0.0, 0.0),
+            phase=self.phase.blank(mode.settings.slots),
+        )
+
+    def check(self, mode: "IncumbentSearch") -> None:
+        slots = mode.settings.slots
+        contexts = self.posterior.contexts
+        members = contexts[contexts != -1]
+        self.catalogue.check_items(slots, self.slate, members, *self.phase.items)
+        self.phase.check(slots)

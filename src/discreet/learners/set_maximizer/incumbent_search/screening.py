@@ -18,10 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.request import Batch, Block
+from discreet.engine.request import Block
 from discreet.engine.statistics import OneRelease, Released
-from discreet.errors import StateError
-from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
+from discreet.learners.set_maximizer.answers import Clicks, Rewards
 from discreet.learners.set_maximizer.incumbent_search.phase import IncumbentSearchPhase
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior
 from discreet.learners.set_maximizer.incumbent_search.public import (
@@ -140,15 +139,6 @@ class ScreeningPhase(IncumbentSearchPhase[ScreeningPlan]):
 
         `counts` are those of `shown`: one row per number that is counted, one column per item.
         """
-
-    def shape(self) -> Public:
-        stages = self.problem.planner.stages_of(self.public)
-        if not 0 <= self.plan.stage < len(stages):
-            raise StateError("this state is at a screening stage that its settings do not have")
-        return super().shape()
-
-    def read(self, batch: Batch) -> Answers:
-        return self.answered(batch)
 
     def update(self, released: Released) -> Public:
         of_masks = released.mask_counts.get("counts", 0)

@@ -17,7 +17,9 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import Integers, Mask
+from discreet.engine.declarations import Masks
 from discreet.engine.plan import State
+from discreet.engine.request import Request
 from discreet.learners.set_maximizer.slates import filled_up
 
 UNIT = 2**16
@@ -38,6 +40,22 @@ class Shown(Protocol):
 
     def count_masked(self, positions: Integers, available: Mask, mask_counts: State) -> None:
         """Add the changes by masks to the mask counts: only shown items count."""
+
+
+@dataclass(frozen=True)
+class ShownMasks(Masks):
+    """Counts of the views that masks have changed."""
+
+    shown: Shown
+    begin: int
+    """First round of the block."""
+
+    def start(self) -> State:
+        return self.shown.no_mask_counts()
+
+    def add(self, counts: State, rounds: Integers, request: Request) -> None:
+        if request.available is not None:
+            self.shown.count_masked(rounds - self.begin, request.available, counts)
 
 
 @dataclass(frozen=True, eq=False)

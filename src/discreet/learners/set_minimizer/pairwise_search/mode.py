@@ -25,6 +25,7 @@ from functools import cached_property
 from typing import Any
 
 from discreet.budget.privacy import pure
+from discreet.engine.answers import Entry
 from discreet.engine.phases import Adaptive
 from discreet.engine.statistics import Report, Units
 from discreet.errors import ConfigError
@@ -38,8 +39,6 @@ from discreet.learners.set_minimizer.pairwise_search.public import (
     costs_release,
 )
 from discreet.learners.set_minimizer.pairwise_search.trials import Settled, Trials
-from discreet.learners.set_minimizer.settings import SetMinimizerSettings
-from discreet.learners.streams import assumed_by
 
 PHASES: dict[type[object], type[PairsPhase[Any]]] = {TrialsPlan: Trials, SettledPlan: Settled}
 """The phase of a block, by the class of its plan, `Public.phase`."""
@@ -52,25 +51,18 @@ class PairwiseSearch(CubeMode):
     of sets near the incumbent are priced by their expected improvement.
     """
 
-    @classmethod
-    def serves(cls, settings: SetMinimizerSettings) -> bool:
-        return settings.feedback == "bandit"
-
     def check(self) -> None:
         if self.settings.functions is not None:
             raise ConfigError("bandit feedback is a number: leave function out")
 
     @property
-    def assumes(self) -> str:
-        return assumed_by(self.settings.stream)
-
-    def blank(self) -> float:
-        return 0.0
+    def answer(self) -> Entry:
+        return Entry(0.0)
 
     @cached_property
     def planner(self) -> Planner:
         """Planner of the next block."""
-        return Planner(self.settings, self.name)
+        return Planner(self.settings)
 
     # --- what is measured -------------------------------------------------------------------------
 
@@ -78,7 +70,10 @@ class PairwiseSearch(CubeMode):
     def phases(self) -> Adaptive:
         settings = self.settings
         whole = pure(settings.epsilon / settings.contributions)
-        return Adaptive(PHASES, settings.rounds, whole, self.report)
+        lengths = self.planner.lengths
+        first = costs_release(settings, lengths.screening.sets)
+        constants = "pairwise-search", first.aggregator, lengths
+        return Adaptive(PHASES, settings.rounds, whole, self.report, constants)
 
     @cached_property
     def report(self) -> tuple[Report, ...]:
@@ -110,9 +105,3 @@ class PairwiseSearch(CubeMode):
                 "items are known"
             )
         return facts
-
-    @property
-    def constants(self) -> tuple[object, ...]:
-        lengths = self.planner.lengths
-        first = costs_release(self.settings, lengths.screening.sets)
-        return "pairwise-search", first.aggregator, lengths

@@ -1,17 +1,16 @@
 """Base class of both phases of the pairs mode: answers, which are costs, and scores."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.engine.readings import Scores
 from discreet.engine.request import Batch, Request
-from discreet.engine.view import GROWING
 from discreet.feedback import as_numbers
-from discreet.learners.set_minimizer.mode import CubeView
+from discreet.learners.set_minimizer.mode import CubePhase
 from discreet.learners.set_minimizer.pairwise_search.public import Public, SettledPlan, TrialsPlan
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 
@@ -36,33 +35,25 @@ class Costs:
         return self.costs
 
 
-class PairsPhase(CubeView[Public], Generic[OwnPlan]):
+class PairsPhase(CubePhase[Public], Generic[OwnPlan]):
     """View of a block of the pairs mode."""
 
-    problem: "PairwiseSearch"
-
-    growing: ClassVar[GROWING] = (
-        ("posterior.sets", "posterior.means", "posterior.precisions"),
-        ("phase.sets", "phase.counts"),
-    )
+    mode: "PairwiseSearch"
 
     @property
     def settings(self) -> SetMinimizerSettings:
         """The settings of the learner."""
-        return self.problem.settings
+        return self.mode.settings
 
     @cached_property
     def plan(self) -> OwnPlan:
         """The plan of this block: `public.phase`, by its own type."""
         return cast(OwnPlan, self.public.phase)
 
-    def shape(self) -> Public:
-        return replace(self.problem.first, phase=self.plan.blank(self.settings.items))
-
     def read(self, batch: Batch) -> Costs:
         return Costs(batch.rounds, batch.request, as_numbers(batch))
 
-    def scores(self, context: object) -> Scores:
+    def _scores(self, context: object) -> Scores:
         """Return the saving of each item, given the rest of the incumbent.
 
         That is the posterior mean cost without the item, minus the cost with it.

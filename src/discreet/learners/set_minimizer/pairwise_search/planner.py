@@ -15,7 +15,6 @@ from math import inf
 import numpy as np
 
 from discreet.arrays import Mask
-from discreet.engine.coins import Coin
 from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior
 from discreet.learners.set_minimizer.pairwise_search.public import (
     Public,
@@ -76,8 +75,6 @@ class Planner:
     """Planner of blocks: the public state after each release, with the next plan."""
 
     settings: SetMinimizerSettings
-    key: bytes
-    """Key of public shuffles, fixed before the first round."""
 
     # --- lengths ----------------------------------------------------------------------------------
 
@@ -139,7 +136,7 @@ class Planner:
         """Public state before the first round: the screening, or a block without trials."""
         items = self.settings.items
         screening = self.lengths.screening
-        generator = Coin(self.key, 0).generator()
+        generator = self.settings.coin(0).generator()
         sets = generator.random((screening.sets, items)) < 0.5
         sets[:2] = np.array([False, True])[: len(sets), None]  # the empty set, all items
         sets = np.unique(sets, axis=0)
@@ -151,7 +148,7 @@ class Planner:
 
     def next_block(self, public: Public, posterior: PairPosterior, start: Start) -> Public:
         """Return the public state with this posterior and the plan of the next block."""
-        generator = Coin(self.key, PLANS + start.index).generator()
+        generator = self.settings.coin(PLANS + start.index).generator()
         number = public.blocks
         left = self.settings.rounds - start.begin
         if number < TUNED.sized_always or number % TUNED.sized_every == 0:

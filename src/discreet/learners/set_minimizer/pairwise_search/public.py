@@ -6,16 +6,21 @@ Each block is in one phase. `Public.phase` is the plan of that block, fixed by t
 it. The screening is a block of trials whose sets are random.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.privacy import pure
+from discreet.engine.declarations import Stored
 from discreet.engine.statistics import OneRelease
 from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.release.aggregators import PublicCells
+
+if TYPE_CHECKING:
+    from discreet.learners.set_minimizer.pairwise_search.mode import PairwiseSearch
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,7 @@ class TrialsPlan:
 class SettledPlan:
     """Plan of the last block: the incumbent up to the horizon; nobody is read."""
 
+    length: ClassVar[None] = None
     incumbent: Mask
 
     @classmethod
@@ -56,8 +62,13 @@ class SettledPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Public:
+class Public(Stored):
     """Public state: the posterior, and the plan of the current block."""
+
+    growing = (
+        ("posterior.sets", "posterior.means", "posterior.precisions"),
+        ("phase.sets", "phase.counts"),
+    )
 
     posterior: PairPosterior
     blocks: int
@@ -71,6 +82,9 @@ class Public:
     def point(self) -> Floats:
         """Probability of each item outside trials: 1 in the incumbent, 0 elsewhere."""
         return np.asarray(self.phase.incumbent.astype(float))
+
+    def shape(self, mode: "PairwiseSearch", index: int) -> "Public":
+        return replace(mode.first, phase=self.phase.blank(mode.settings.items))
 
 
 def costs_release(settings: SetMinimizerSettings, sets: int) -> OneRelease[PublicCells]:

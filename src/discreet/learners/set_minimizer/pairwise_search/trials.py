@@ -10,17 +10,17 @@ more than chance, they fade at once.
 Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 2
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import exp
 
 import numpy as np
 
 from discreet.arrays import Integers, Mask
-from discreet.engine.coins import Coin
-from discreet.engine.phases import Measures
+from discreet.engine.declarations import Masks
 from discreet.engine.plan import State
 from discreet.engine.request import Block, Request
-from discreet.engine.statistics import OneRelease, Released
+from discreet.engine.statistics import Measures, OneRelease, Released
 from discreet.learners.set_minimizer.mode import available_sets
 from discreet.learners.set_minimizer.pairwise_search.phase import Costs, PairsPhase
 from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior, TriedSets
@@ -50,19 +50,15 @@ class Trials(PairsPhase[TrialsPlan]):
         return costs_release(self.settings, len(self.plan.sets))
 
     @property
-    def statistics(self) -> Measures:
-        return (self.costs, *self.problem.report)
-
-    @property
-    def rounds(self) -> int:
-        return self.plan.length
+    def measures(self) -> Measures:
+        return (self.costs, *self.mode.report)
 
     # --- which round plays which set --------------------------------------------------------------
 
     @cached_property
     def allotment(self) -> TrialAllotment:
         """Allotment of the rounds of the block to sets."""
-        key = Coin(self.problem.name, 1 + self.index).generator().bytes(16)
+        key = self.settings.coin(1 + self.at.index).generator().bytes(16)
         return TrialAllotment(self.plan.counts, self.plan.length, key)
 
     @cached_property
@@ -73,8 +69,8 @@ class Trials(PairsPhase[TrialsPlan]):
     def played(self, rounds: Integers) -> Integers:
         """Return the number of the set that each round plays."""
         if len(rounds) == 1:
-            return np.array([self.allotment.of_one(int(rounds[0]) - self.begin)])
-        return self.allotment.of(rounds - self.begin)
+            return np.array([self.allotment.of_one(int(rounds[0]) - self.at.begin)])
+        return self.allotment.of(rounds - self.at.begin)
 
     def is_whole(self, played: Integers, available: Mask | None) -> Mask:
         """Return whether the whole set of each round was available."""
@@ -88,13 +84,9 @@ class Trials(PairsPhase[TrialsPlan]):
         """Return one set per row, in ascending order, padded with −1, without unavailable items."""
         return available_sets(self.shown[self.played(rounds)], request.available)
 
-    def no_mask_counts(self) -> State:
-        return {"unread": np.zeros(len(self.plan.sets), dtype=np.int64)}
-
-    def count_masks(self, counts: State, rounds: Integers, request: Request) -> None:
-        """Count the rounds per set in which a mask changed it: they are not read."""
-        played = self.played(rounds)
-        np.add.at(counts["unread"], played[~self.is_whole(played, request.available)], 1)
+    @property
+    def masks(self) -> "Unread":
+        return Unread(self)
 
     def gather(self, block: Block, answers: Costs) -> None:
         played = self.played(answers.rounds)
@@ -106,8 +98,8 @@ class Trials(PairsPhase[TrialsPlan]):
         counts = (self.plan.counts - released.mask_counts.get("unread", 0)).astype(np.float64)
         noise = self.costs.calibrated.standard_deviation**2
         posterior = self._updated(TriedSets(self.plan.sets, counts, sums, noise))
-        next_start = Start(self.index + 1, self.begin + self.plan.length)
-        return self.problem.planner.next_block(self.public, posterior, next_start)
+        next_start = Start(self.at.index + 1, self.at.begin + self.plan.length)
+        return self.mode.planner.next_block(self.public, posterior, next_start)
 
     # --- the posterior ----------------------------------------------------------------------------
 
@@ -121,7 +113,7 @@ class Trials(PairsPhase[TrialsPlan]):
 
     def _fading(self, rounds: float) -> float:
         """Return the factor by which precisions fall in this number of rounds."""
-        return exp(-rounds / self.problem.planner.lengths.memory)
+        return exp(-rounds / self.mode.planner.lengths.memory)
 
     def _is_alarm(self, tried: TriedSets) -> bool:
         """Return whether the incumbent's cost differs from its posterior mean by more than chance.
@@ -140,17 +132,27 @@ class Trials(PairsPhase[TrialsPlan]):
         return bool(difference**2 > TUNED.alarm**2 * variance)
 
 
+@dataclass(frozen=True)
+class Unread(Masks):
+    """The rounds per set in which a mask changed it: they are not read."""
+
+    trials: Trials
+
+    def start(self) -> State:
+        return {"unread": np.zeros(len(self.trials.plan.sets), dtype=np.int64)}
+
+    def add(self, counts: State, rounds: Integers, request: Request) -> None:
+        played = self.trials.played(rounds)
+        is_whole = self.trials.is_whole(played, request.available)
+        np.add.at(counts["unread"], played[~is_whole], 1)
+
+
 class Settled(PairsPhase[SettledPlan]):
     """Phase of the last block: the incumbent is played, and nobody is read."""
 
     @property
-    def statistics(self) -> Measures:
-        return self.problem.report
-
-    @property
-    def rounds(self) -> int | None:
-        """All remaining ones; only a report makes a release at their end."""
-        return self.settings.rounds - self.begin or None if self.problem.report else None
+    def measures(self) -> Measures:
+        return self.mode.report
 
     @cached_property
     def shown(self) -> Integers:

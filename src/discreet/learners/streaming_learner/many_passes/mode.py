@@ -22,6 +22,7 @@ References  Bassily, Smith, Thakurta (2014), "Private Empirical Risk Minimizatio
             Sheffet (2017); Wang (2018), one release of XᵀX and Xᵀy
 """
 
+from dataclasses import replace
 from functools import cached_property
 from math import sqrt
 
@@ -42,8 +43,8 @@ from discreet.learners.streaming_learner.many_passes.held_samples import HeldSam
 from discreet.learners.streaming_learner.many_passes.parts import CLIPS, LENGTHS, DrawnParts, Passes
 from discreet.learners.streaming_learner.many_passes.public import Public
 from discreet.learners.streaming_learner.many_passes.tuning import TUNED
-from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
-from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.learners.streaming_learner.mode import CoefficientsPhase, GradientMode
+from discreet.learners.streaming_learner.sample_answer import Answers
 from discreet.losses import CallableLoss, Loss, SoftmaxLoss
 from discreet.release.aggregators import Gram, HeldRows, Moments, OneChoice, Rows
 from discreet.release.noise import CalibratedNoise
@@ -52,25 +53,25 @@ MOST_HELD = 2**31
 """The largest number of held numbers."""
 
 
-class ManyPassesView(CoefficientsView[Public]):
+class ManyPassesPhase(CoefficientsPhase[Public]):
     """View of the only block; it holds samples until its end."""
 
-    problem: "ManyPasses"
+    mode: "ManyPasses"
 
     def gather(self, block: Block, answers: Answers) -> None:
-        held = self.problem.samples_held
+        held = self.mode.samples_held
         for piece in answers.pieces(held.columns):
-            places = piece.rounds - self.begin
-            held.aggregator.add(self.problem.held.of(block), places, held.encoded(piece.samples))
+            places = piece.rounds - self.at.begin
+            held.aggregator.add(self.mode.held.of(block), places, held.encoded(piece.samples))
 
     def update(self, released: Released) -> Public:
-        problem = self.problem
-        held, door = released[problem.held]
+        mode = self.mode
+        held, door = released[mode.held]
         parts = DrawnParts(
             settings=self.settings,
-            loss=problem.loss,
-            passes=problem.passes,
-            samples=problem.samples_held,
+            loss=mode.loss,
+            passes=mode.passes,
+            samples=mode.samples_held,
             held=held,
             door=door,
         )
@@ -83,15 +84,11 @@ class ManyPassesView(CoefficientsView[Public]):
 class ManyPasses(GradientMode):
     """Mode that releases coefficients once, after many passes over all samples."""
 
-    words = Wording("sample", "the published coefficients", "coefficients", streams=False)
-
-    @property
-    def assumes(self) -> str:
-        return "a convex loss"
-
-    @classmethod
-    def serves(cls, settings: StreamingLearnerSettings) -> bool:
-        return settings.chosen_method == "passes"
+    promise = replace(
+        GradientMode.promise,
+        assumes="a convex loss",
+        words=Wording("sample", "the published coefficients", "coefficients", streams=False),
+    )
 
     def check(self) -> None:
         settings = self.settings
@@ -211,7 +208,7 @@ class ManyPasses(GradientMode):
     @cached_property
     def phases(self) -> Scheduled:
         rounds = self.settings.rounds
-        return Scheduled.one(ManyPassesView, EqualBlocks(rounds, rounds), self.held)
+        return Scheduled.one(ManyPassesPhase, EqualBlocks(rounds, rounds), self.held)
 
     @property
     def facts(self) -> dict[str, object]:

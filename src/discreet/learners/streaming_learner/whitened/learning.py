@@ -20,7 +20,7 @@ from discreet.arrays import Floats
 from discreet.engine.request import Block
 from discreet.engine.statistics import Released
 from discreet.learners.streaming_learner.feature_rows import rows_at_once, whitened_rows
-from discreet.learners.streaming_learner.mode import Answers
+from discreet.learners.streaming_learner.sample_answer import Answers
 from discreet.learners.streaming_learner.shrunk import learned_part, shrunk
 from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
 from discreet.learners.streaming_learner.whitened.public import Public
@@ -54,16 +54,16 @@ class Learning(WhitenedPhase):
         return self.public.measured.moments
 
     def gather(self, block: Block, answers: Answers) -> None:
-        problem = self.problem
+        mode = self.mode
         measured = self.public.measured
-        rows = problem.gradient.aggregator
-        total = problem.gradient.of(block)
+        rows = mode.gradient.aggregator
+        total = mode.gradient.of(block)
         here = self._whitened_point
         most = self._target_bound
-        slope = (here, here, 0.0, problem.loss.code, float(problem.loss.parameter))
+        slope = (here, here, 0.0, mode.loss.code, float(mode.loss.parameter))
         # Whitened rows are already within the declared bound, and contain the constant.
         bounds = (2.0, FAR, -most, most, 0.0, 1 / measured.clip)
-        for piece in answers.samples.dense(rows_at_once(problem.size)):
+        for piece in answers.samples.dense(rows_at_once(mode.size)):
             whitened = whitened_rows(self.settings, piece.features, measured.moments)
             sample = (whitened, piece.targets, piece.shares)
             rows.add_through("add_gradients", total, len(piece), *sample, *slope, *bounds)
@@ -82,15 +82,15 @@ class Learning(WhitenedPhase):
     # --- the release ------------------------------------------------------------------------------
 
     def update(self, released: Released) -> Public:
-        problem = self.problem
+        mode = self.mode
         public = self.public
         clip = public.measured.clip
-        count = self.number + 1
-        total = released[problem.gradient]
+        count = self.at.number + 1
+        total = released[mode.gradient]
         variance = total.variance * clip**2
         mean = public.mean + (public.point - public.mean) / count
         point = self._leader(total.values * clip, variance, mean)
-        weight = problem.newest / (count + problem.newest - 1)
+        weight = mode.newest / (count + mode.newest - 1)
         average = public.average + (point - public.average) * weight
         return replace(
             public,
@@ -98,28 +98,28 @@ class Learning(WhitenedPhase):
             point=point,
             mean=mean,
             average=average,
-            path=problem.path.followed(public.path, self.number, total.values, public.point),
+            path=mode.path.followed(public.path, self.at.number, total.values, public.point),
         )
 
     @cached_property
     def _samples(self) -> int:
         """The number of samples whose gradients were computed by the end of this block."""
-        return self.problem.schedule.end(self.index) - sum(self.problem.preparation)
+        return self.mode.schedule.end(self.at.index) - sum(self.mode.preparation)
 
     def _stiffness(self, variance: float) -> Stiffness:
         """Return h for a total with this variance."""
-        problem = self.problem
+        mode = self.mode
         radius = self.settings.domain.diameter(2.0) / 2
-        allowed = radius**2 / problem.size
-        return Stiffness(variance / allowed, TUNED.actual * problem.loss.curvature * self._samples)
+        allowed = radius**2 / mode.size
+        return Stiffness(variance / allowed, TUNED.actual * mode.loss.curvature * self._samples)
 
     def _leader(self, total: Floats, variance: float, mean: Floats) -> Floats:
         """Return the point of the leader with one ridge per direction, moved into the domain."""
-        problem = self.problem
+        mode = self.mode
         domain = self.settings.domain
         begin = domain.start()
         stiffness = self._stiffness(variance)
-        curvature = problem.curved * problem.loss.curvature * self._samples
+        curvature = mode.curved * mode.loss.curvature * self._samples
 
         def weight(moments: Floats) -> Floats:
             return np.asarray(1 / (curvature + stiffness(moments)))
@@ -137,7 +137,7 @@ class Learning(WhitenedPhase):
         Z / (curvature · samples + h).
         """
         stiffness = self._stiffness(variance)
-        curvature = TUNED.shrunk * self.problem.loss.curvature * self._samples
+        curvature = TUNED.shrunk * self.mode.loss.curvature * self._samples
 
         def sharpness(moments: Floats) -> Floats:
             return np.asarray((curvature + stiffness(moments)) / sqrt(variance))
@@ -149,14 +149,14 @@ class Learning(WhitenedPhase):
     # --- standard errors --------------------------------------------------------------------------
 
     def _errors(self) -> Floats:
-        problem = self.problem
+        mode = self.mode
         moments = self.moments
         if self.settings.classifies:
             return super()._errors()
-        root = problem.path.root(self.public.path, self.number, moments)
-        if root is None or root.scatter * problem.usual_norm**2 > TUNED.most_clipped:
+        root = mode.path.root(self.public.path, self.at.number, moments)
+        if root is None or root.scatter * mode.usual_norm**2 > TUNED.most_clipped:
             return super()._errors()
-        unmapped = np.array([moments.times(row, -0.5) for row in np.eye(problem.size)])
+        unmapped = np.array([moments.times(row, -0.5) for row in np.eye(mode.size)])
         settings = self.settings
         return root.known_errors(
             self.public.coefficients, unmapped, settings.domain, settings.directions

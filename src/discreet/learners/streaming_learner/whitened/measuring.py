@@ -19,7 +19,7 @@ from discreet.engine.request import Block
 from discreet.engine.statistics import Released
 from discreet.learners.streaming_learner.feature_rows import euclidean_lengths, longest_row, within
 from discreet.learners.streaming_learner.histogram import Sizes
-from discreet.learners.streaming_learner.mode import Answers
+from discreet.learners.streaming_learner.sample_answer import Answers
 from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
 from discreet.learners.streaming_learner.whitened.public import Measured, Public
 from discreet.learners.streaming_learner.whitened.tuning import TUNED
@@ -34,9 +34,9 @@ class MeasuringSizes(WhitenedPhase):
     """View of the first block: a histogram of norms of rows, followed by one of targets."""
 
     def gather(self, block: Block, answers: Answers) -> None:
-        sizes = self.problem.sizes
+        sizes = self.mode.sizes
         with np.errstate(all="ignore"):  # a warning would reveal a sample
-            for piece in answers.pieces(self.problem.size):
+            for piece in answers.pieces(self.mode.size):
                 cells = np.where(is_valid(piece.samples), self._cells(piece), -1)
                 sizes.aggregator.add(sizes.of(block), cells)
 
@@ -52,15 +52,15 @@ class MeasuringSizes(WhitenedPhase):
         return np.asarray(np.where(cells < 0, -1, by_target * SIZES.bins + cells), dtype=np.int64)
 
     def update(self, released: Released) -> Public:
-        measured = self.bounded(released[self.problem.sizes])
+        measured = self.bounded(released[self.mode.sizes])
         return replace(self.public, measured=measured)
 
     def bounded(self, counts: Floats) -> Measured:
         """Return measured bounds, the clip, and one second moment for all directions."""
-        problem = self.problem
+        mode = self.mode
         of_rows, of_targets = counts.reshape(2, -1)
-        noise = problem.sizes.standard_deviation
-        people = problem.preparation[0] / 2
+        noise = mode.sizes.standard_deviation
+        people = mode.preparation[0] / 2
         top = longest_row(self.settings)
         length = SIZES.quantile(
             of_rows, top=top, level=TUNED.length_level, people=people, noise=noise
@@ -72,8 +72,8 @@ class MeasuringSizes(WhitenedPhase):
         return Measured(
             length=length,
             target=target,
-            clip=problem.clip_over_usual * slope * problem.usual_norm,
-            moments=SpikedCovariance.flat(problem.size, squared / problem.size),
+            clip=mode.clip_over_usual * slope * mode.usual_norm,
+            moments=SpikedCovariance.flat(mode.size, squared / mode.size),
         )
 
     def _target(self, counts: Floats, people: float, noise: float) -> float:
@@ -89,26 +89,26 @@ class MeasuringSizes(WhitenedPhase):
         if self.settings.classifies:
             return 0.5
         usual = SIZES.mean(counts, top=self.settings.target_bound, noise=noise)
-        return self.problem.loss.curvature * (usual or TUNED.unmeasured * target)
+        return self.mode.loss.curvature * (usual or TUNED.unmeasured * target)
 
 
 class MeasuringDirections(WhitenedPhase):
     """View of the second block, if it pays: second moments of rows."""
 
     def gather(self, block: Block, answers: Answers) -> None:
-        directions = self.problem.directions
+        directions = self.mode.directions
         length = self.public.measured.length
         with np.errstate(all="ignore"):  # a warning would reveal a sample
-            for piece in answers.pieces(self.problem.size):
+            for piece in answers.pieces(self.mode.size):
                 rows = within(self.settings, piece.samples.features) / length
                 rows = np.where(is_valid(piece.samples)[:, None], rows, np.nan)
                 directions.aggregator.add(directions.of(block), rows)
 
     def update(self, released: Released) -> Public:
-        directions = self.problem.directions
+        directions = self.mode.directions
         measured = self.public.measured
         matrix, people = directions.aggregator.parted(released[directions])
-        unit = measured.length**2 / max(people, self.problem.preparation[1] / 8)
+        unit = measured.length**2 / max(people, self.mode.preparation[1] / 8)
         noise = directions.standard_deviation / sqrt(2) * unit
         moments = SpikedCovariance.read(matrix * unit, noise=noise)
         return replace(self.public, measured=replace(measured, moments=moments))

@@ -19,14 +19,13 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 from functools import cached_property
 from math import ceil, sqrt
 
-from discreet.engine.phases import Measures, Run, Scheduled
+from discreet.engine.phases import Run, Scheduled
 from discreet.engine.schedule import ListedBlocks
-from discreet.engine.statistics import OneRelease, RunningTotal
+from discreet.engine.statistics import Measures, OneRelease, RunningTotal
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
 from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.mode import GradientMode
-from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened.learning import Learning
 from discreet.learners.streaming_learner.whitened.measuring import (
     SIZES,
@@ -48,10 +47,6 @@ MEASURING: tuple[type[WhitenedPhase], ...] = (MeasuringSizes, MeasuringDirection
 
 class WhitenedLeader(GradientMode):
     """Mode that publishes the regularised leader on rows whitened by earlier measurements."""
-
-    @classmethod
-    def serves(cls, settings: StreamingLearnerSettings) -> bool:
-        return settings.chosen_method == "whitened"
 
     def check(self) -> None:
         settings = self.settings

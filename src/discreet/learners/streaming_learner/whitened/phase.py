@@ -3,18 +3,16 @@
 The phase of a block follows from its index (`MEASURING` in mode.py, then `Learning`).
 """
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from discreet.engine.view import GROWING
-from discreet.learners.streaming_learner.mode import CoefficientsView
+from discreet.learners.streaming_learner.mode import CoefficientsPhase
 from discreet.learners.streaming_learner.whitened.public import Public
 
 if TYPE_CHECKING:
     from discreet.learners.streaming_learner.whitened.mode import WhitenedLeader
 
 
-class WhitenedPhase(CoefficientsView[Public]):
+class WhitenedPhase(CoefficientsPhase[Public]):
     """View of a block of the whitened mode."""
 
-    problem: "WhitenedLeader"
-    growing: ClassVar[GROWING] = (("measured.moments.vectors", "measured.moments.values"),)
+    mode: "WhitenedLeader"

@@ -8,6 +8,7 @@ The measuring phases replace the field `measured` of `Public`, the learning phas
 from dataclasses import dataclass
 
 from discreet.arrays import Floats
+from discreet.engine.declarations import Stored
 from discreet.learners.streaming_learner.whitened.path import Path
 from discreet.optim.spiked_covariance import SpikedCovariance
 
@@ -27,8 +28,10 @@ class Measured:
 
 
 @dataclass(frozen=True, eq=False)
-class Public:
+class Public(Stored):
     """Public state of the whitened mode."""
+
+    growing = (("measured.moments.vectors", "measured.moments.values"),)
 
     coefficients: Floats
     """The average after shrinkage: the decision of every round."""

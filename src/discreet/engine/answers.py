@@ -2,9 +2,10 @@
 
     OneOf(options)     the number of one option      read as whole numbers, −1 for none
     Row(width)         one number per column         read as one row per person
+    Entry(blank)       one entry of another kind     read by the phase, which knows its decisions
 
-A mode declares its `answer`; a mode whose answers are of another kind overrides `View.read` and
-`Problem.blank`. One malformed answer among many adds nothing; a single one is refused.
+By default an answer is what the only statistic of a mode adds up; one of another kind is a class
+beside its mode. One malformed answer among many adds nothing; a single one is refused.
 """
 
 from dataclasses import dataclass
@@ -12,18 +13,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.engine.declarations import Answer
 from discreet.engine.request import Batch
-from discreet.errors import OutOfBounds
+from discreet.engine.statistics import Measures
+from discreet.errors import ConfigError, OutOfBounds
 from discreet.feedback import as_numbers, as_rows
+from discreet.release.aggregators import OneChoice, Rows
 
 
 @dataclass(frozen=True)
-class OneOf:
+class OneOf(Answer):
     """The number of one of a few options, as `OneChoice` adds it up."""
 
     options: int
 
-    blank = -1
+    @property
+    def blank(self) -> int:
+        """The number of no option."""
+        return -1
 
     def read(self, batch: Batch) -> Integers:
         """Return the number of each option; −1 for an answer that names none."""
@@ -35,7 +42,7 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Answer):
     """One number per column, as `Rows` clips and adds them up."""
 
     width: int
@@ -48,3 +55,20 @@ class Row:
     def read(self, batch: Batch) -> Floats:
         """Return one row per person."""
         return as_rows(batch, self.width)
+
+
+@dataclass(frozen=True)
+class Entry(Answer):
+    """One entry that a phase reads, given its decisions: the first click on a slate, say."""
+
+    blank: object
+
+
+def answer_of(measures: Measures) -> Answer:
+    """Return the answer that the only one of these statistics adds up as it is."""
+    own = [statistic.aggregator for statistic in measures if not statistic.is_beside]
+    if len(own) == 1 and isinstance(own[0], OneChoice):
+        return OneOf(own[0].size)
+    if len(own) == 1 and isinstance(own[0], Rows):
+        return Row(own[0].size)
+    raise ConfigError("this mode must declare its answer: more than one count or row is added up")
