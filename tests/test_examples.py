@@ -81,11 +81,9 @@ def test_published_totals_are_near_the_truth(tmp_path: Path) -> None:
     assert max(abs(published - truth) for published, truth in totals) > 0
 
 
-def test_a_learner_of_ones_own_shows_the_leader_and_its_guarantee(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    poll.main()
-    output = capsys.readouterr().out
+def test_a_learner_of_ones_own_shows_the_leader_and_its_guarantee() -> None:
+    command = [sys.executable, str(Path(poll.__file__))]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "99.0% of the people were shown option 2" in output
     assert "Differential privacy for one round" in output
 

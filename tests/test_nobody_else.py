@@ -32,8 +32,9 @@ from discreet.engine.journal import MemoryJournal
 from discreet.engine.labels import Labels
 from discreet.engine.people import NOBODY, names_of
 from discreet.engine.problem import view_of
-from discreet.engine.request import EMPTY_REQUEST, Batch, Block
+from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.engine.snapshot import Snapshot
+from discreet.engine.statistics import Opened
 from discreet.engine.tickets import Tickets
 from discreet.errors import DiscreetError, OutOfBounds
 from discreet.estimators.checked import as_classes
@@ -53,12 +54,11 @@ from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.learners.forced import forced
 from discreet.learners.labels import masks_of_people
 from discreet.learners.set_selector import sampled
-from discreet.learners.streaming_learner.mode import GradientMode
+from discreet.learners.streaming_learner.sample_answer import SampleAnswer
 from discreet.losses import SquaredLoss
 from discreet.records.contexts import as_contexts
 from discreet.release.aggregators import Gram, HeldRows
 from discreet.release.aggregators.gain_path import GainPath
-from discreet.release.door import Door
 
 # --- 0. the container decides nothing either ------------------------------------------------------
 
@@ -455,12 +455,16 @@ def _is_caught(name: str, pairs: int = 40) -> bool:
 
 
 def test_the_audit_sees_allowed_items_that_read_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = DisjointPaths.draw
+    drawn = DisjointPaths.drawn
 
     def spying(
-        self: DisjointPaths, block: Block, door: Door, left: Callable[[Any], Mask], *more: Any
+        self: DisjointPaths,
+        number: int,
+        opened: Opened,
+        left: Callable[[Any], Mask],
+        *more: Any,
     ) -> Any:
-        secret = int(block["people"].values.astype(np.int64).sum()) % 2
+        secret = int(opened.aggregate.values.astype(np.int64).sum()) % 2
 
         def leaking(chosen: Any) -> Mask:
             mask = left(chosen)
@@ -469,9 +473,9 @@ def test_the_audit_sees_allowed_items_that_read_data(monkeypatch: pytest.MonkeyP
                 mask[6:] &= not secret
             return mask
 
-        return draw(self, block, door, leaking, *more)
+        return drawn(self, number, opened, leaking, *more)
 
-    monkeypatch.setattr(DisjointPaths, "draw", spying)
+    monkeypatch.setattr(DisjointPaths, "drawn", spying)
     assert _is_caught("sets, iid")
 
 
@@ -612,21 +616,21 @@ def test_arrays_are_features_and_targets() -> None:
 def test_the_audit_passes_tuples_and_sees_who_decides_for_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    honest = GradientMode.rows
+    honest = SampleAnswer.rows
 
-    def by_the_second(mode: GradientMode, feedback: Any) -> Any:
+    def by_the_second(answer: SampleAnswer, feedback: Any) -> Any:
         """Read two people as (features, targets) unless both are tuples."""
         if not isinstance(feedback, tuple) or len(feedback) != 2:
-            return honest(mode, feedback)
+            return honest(answer, feedback)
         if all(isinstance(pair, tuple) and len(pair) == 2 for pair in feedback):
-            return honest(mode, feedback)
+            return honest(answer, feedback)
         try:
-            samples = mode.streamed(*feedback)
+            samples = answer.streamed(*feedback)
         except OutOfBounds:
-            return honest(mode, [None, None])
-        return samples if len(samples) == 2 else honest(mode, [None, None])
+            return honest(answer, [None, None])
+        return samples if len(samples) == 2 else honest(answer, [None, None])
 
-    monkeypatch.setattr(GradientMode, "rows", by_the_second)
+    monkeypatch.setattr(SampleAnswer, "rows", by_the_second)
     (case,) = [case for case in cases() if case.name == "streaming, one feature"]
     # One pair in some hundreds shows the difference; with this seed one comes early.
     costs = measured_costs(case, pairs=40, seed=37, enough=1 + 1e-6)

@@ -15,11 +15,9 @@ from discreet.audit.lower_bound import audit, through_doors
 from discreet.budget.privacy import Charge, pure, zcdp
 from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST, Batch
-from discreet.engine.view import nobody
-from discreet.engine.statistics import OneRelease
-from discreet.learners.set_maximizer.answers import Clicks
-from discreet.learners.set_maximizer.incumbent_search import IncumbentSearch
+from discreet.engine.statistics import Occasion, OneRelease
 from discreet.learners.set_maximizer.incumbent_search.releases import clicks_release
 from discreet.learners.set_maximizer.incumbent_search.screening import FirstClicks
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
@@ -142,20 +140,21 @@ def test_noise_through_a_door_stays_under_its_charge(noise: Noise, claim: Charge
     assert audit(outputs_of(0, 7), outputs_of(6, 8), claim).caught
 
 
-def counted(problem: IncumbentSearch, click: int, claim: Charge, seed: int) -> np.ndarray:
+def counted(problem: Problem, click: int, claim: Charge, seed: int) -> np.ndarray:
     """Return by how much item 0 leads item 1 in screenings in which one visitor clicks."""
     view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
-    assert isinstance(view, FirstClicks)
+    phase = view.phase
+    assert isinstance(phase, FirstClicks)
     shown = view.decide(np.arange(100), EMPTY_REQUEST)
     round = next(place for place, slate in enumerate(shown) if {0, 1} <= set(slate.tolist()))
-    block = nobody(view)
-    answers = view.read(Batch(np.array([round]), [click], EMPTY_REQUEST))
-    assert isinstance(answers, Clicks)
-    view.gather(block, answers)
+    block = view.empty_block()
+    view.count(block, Batch(np.array([round]), [click], EMPTY_REQUEST))
 
     def passage(door: Door) -> float:
         # Clicks of one visitor are 0 or 1: an attacker clips to that range.
-        first, second = np.clip(view.sums.drawn(block, door)[:2], 0.0, 1.0)
+        sums = phase.sums
+        released, _, _ = sums.release(Occasion(0, 0, 0), {}, {}, sums.of(block), door)
+        first, second = np.clip(released[:2], 0.0, 1.0)
         return float(first - second)
 
     return through_doors(passage, claim, trials=4_000, seed=seed)
@@ -185,9 +184,8 @@ def test_a_screening_stays_under_its_charge_and_half_the_noise_does_not(
         stream="iid",
     )
     problem = SetMaximizer.problem_for(settings)
-    assert isinstance(problem, IncumbentSearch)
     release = clicks_release(settings)
-    claim = release.charge
+    claim = release.charge(0)
     honest = audit(counted(problem, 0, claim, 41), counted(problem, 1, claim, 42), claim)
     assert not honest.caught
     assert honest.shown > 0.2 * claim.amount

@@ -30,8 +30,8 @@ from discreet.audit.weakened import AGGREGATORS, FACTOR
 from discreet.engine.flat_state import flat
 from discreet.engine.plan import State
 from discreet.engine.request import Block
+from discreet.engine.view import View
 from discreet.errors import ConfigError
-from discreet.learners.hedge.softmax import SoftmaxView
 from discreet.release.aggregators import Aggregate, PublicCells
 from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
@@ -159,15 +159,15 @@ def test_noise_that_depends_on_people_is_caught(monkeypatch: pytest.MonkeyPatch)
 def test_a_public_state_that_shows_people_past_the_door_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    honest = SoftmaxView.release
+    honest = View.release
 
     def leaking(
-        self: SoftmaxView, mask_counts: State, hidden: State, block: Block, door: Door
+        self: View, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[State, State]:
         released, hidden = honest(self, mask_counts, hidden, block, door)
         return flat(released) | {"seen": int(block["gains"].values.sum())}, hidden
 
-    monkeypatch.setattr(SoftmaxView, "release", leaking)
+    monkeypatch.setattr(View, "release", leaking)
     with pytest.raises(AssertionError, match="visible depends on a person"):
         audit_transcript(CASE, pairs=20)
 

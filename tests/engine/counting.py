@@ -1,19 +1,21 @@
-"""A minimal problem: counts of yes and no votes, and of shops that a public event has closed."""
+"""A minimal mode: counts of yes and no votes, and of shops that a public event has closed."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.engine.answers import Entry
+from discreet.engine.declarations import DecisionForm, Events, Promise, Readings
+from discreet.engine.mode import Mode
+from discreet.engine.phase import Phase
 from discreet.engine.phases import Scheduled
-from discreet.engine.problem import Problem
 from discreet.engine.request import Batch, Request
 from discreet.engine.schedule import EqualBlocks
 from discreet.engine.settings import Settings
 from discreet.engine.statistics import OneRelease, Released
-from discreet.engine.view import View
 from discreet.release.aggregators.one_choice import OneChoice
 from discreet.release.noise import CalibratedNoise
 
@@ -33,38 +35,51 @@ class Public:
     closed: int
 
 
-class CountingView(View[Public]):
+class Closing(Events):
+    """Shops are closed by a public event."""
+
+    phase: "CountingPhase"
+
+    def noted(self, event: dict[str, Any]) -> Public:
+        public = self.phase.public
+        return replace(public, closed=public.closed + int(event["closed"]))
+
+
+class CountingPhase(Phase[Public]):
     """A block of votes."""
 
-    problem: "Counting"
+    mode: "Counting"
 
     def read(self, batch: Batch) -> Integers:
         votes = [batch.feedback] if batch.single else batch.feedback
         return np.array(votes, dtype=np.int64)
 
     def update(self, released: Released) -> Public:
-        return replace(self.public, counts=self.public.counts + released[self.problem.votes])
+        return replace(self.public, counts=self.public.counts + released[self.mode.votes])
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         return np.stack([rounds, np.full(len(rounds), self.public.closed)], axis=1)
 
-    def noted(self, event: dict[str, Any]) -> Public:
-        return replace(self.public, closed=self.public.closed + int(event["closed"]))
+    @property
+    def events(self) -> Closing:
+        return Closing(self)
 
-    def plain(self) -> dict[str, object]:
-        return {"counts": self.public.counts.tolist()}
+    def readings(self) -> Readings:
+        return Readings({"counts": self.public.counts.tolist()})
 
 
-class Counting(Problem):
+class Counting(Mode):
     """Counts votes of 0 or 1 per block, with noise; the closing of shops is a public event."""
 
-    proof = "engine.md"
+    promise = Promise("engine.md")
+    answer = Entry(-1)
+    decisions = DecisionForm("numbers", 2)
     settings: CountingSettings
-    block_view = CountingView
+    statistic: ClassVar[type[OneRelease[OneChoice]]] = OneRelease
 
     @cached_property
     def votes(self) -> OneRelease[OneChoice]:
-        return OneRelease(
+        return self.statistic(
             "votes", CalibratedNoise.calibrate(self.settings.privacy, OneChoice((2,)))
         )
 
@@ -72,14 +87,11 @@ class Counting(Problem):
     def phases(self) -> Scheduled:
         assert self.settings.horizon is not None
         blocks = EqualBlocks(self.settings.horizon, self.settings.block)
-        return Scheduled.one(self.block_view, blocks, self.votes)
+        return Scheduled.one(CountingPhase, blocks, self.votes)
 
     @property
     def first(self) -> Public:
         return Public(counts=np.zeros(2), closed=0)
-
-    def blank(self) -> int:
-        return -1
 
 
 def settings(**more: Any) -> CountingSettings:

@@ -12,7 +12,7 @@ def sum_of(journal: Any = None, **more: Any) -> RunningSum:
 
 def levels_of(sums: RunningSum) -> int:
     """Return the number of integer steps that a person of value 1 adds."""
-    problem: Any = RunningSum.problem_for(sums.settings)
+    problem: Any = RunningSum.problem_for(sums.settings).mode
     return int(problem.total.sum_of(0).aggregator.levels)
 
 

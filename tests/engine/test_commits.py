@@ -16,6 +16,7 @@ from discreet import (
 )
 from discreet.engine import state_file
 from discreet.engine.engine import Engine
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST
 from discreet.engine.rounds import Rounds
 from discreet.engine.snapshot import RoundsState, Snapshot
@@ -73,7 +74,7 @@ def test_a_commit_that_cannot_even_be_read_back_shows_nothing_and_draws_nothing_
 def test_an_answer_after_a_failed_commit_counts_only_if_close_returns_true() -> None:
     """The release is drawn, so later answers are late, and `close` must return False."""
     journal = Flaky(after=False)
-    engine = Engine(Counting(settings(seed=1)), "Counting", journal)
+    engine = Engine(Problem(Counting(settings(seed=1))), "Counting", journal)
     rounds = Rounds(engine)
     tickets = rounds.open_many(3, EMPTY_REQUEST)
     rounds.close(tickets[0], 1)
@@ -82,7 +83,7 @@ def test_an_answer_after_a_failed_commit_counts_only_if_close_returns_true() -> 
         rounds.release_if_due()
     counted = rounds.close(tickets[1], 1)
     assert rounds.release_if_due()
-    twin = Engine(Counting(settings(seed=1)), "Counting")
+    twin = Engine(Problem(Counting(settings(seed=1))), "Counting")
     expected = Rounds(twin)
     expected.observe_many([1, 1 if counted else -1, -1])
     expected.release_if_due()
@@ -161,7 +162,7 @@ class Chatty(MemoryJournal):
 
 def test_error_texts_of_a_journal_are_not_passed_on() -> None:
     sums = sum_of(Chatty())
-    engine = Engine(Counting(settings()), "Counting", Chatty())
+    engine = Engine(Problem(Counting(settings())), "Counting", Chatty())
     for attempt in (
         lambda: sums.add([1.0]),
         lambda: engine.note({"closed": 1}, RoundsState(clock=1)),

@@ -1,6 +1,7 @@
 """If these fail, stored blocks are lost, or learners share identities, coins or locks."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from discreet import (
     StateError,
 )
 from discreet.engine.engine import Engine
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST
 from discreet.engine.rounds import Rounds
 from engine.counting import Counting, settings
@@ -17,15 +19,15 @@ from engine.sums import sum_of
 
 def test_a_checkpoint_stores_the_open_block_and_releases_nothing(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    problem = Counting(settings())
+    problem: Any = Problem(Counting(settings()))
     engine = Engine(problem, "Counting", path)
     rounds = Rounds(engine)
     ticket = rounds.open(EMPTY_REQUEST)
     rounds.observe_many([1])
     engine.checkpoint(rounds.state())
     engine.detach()
-    again = Engine(Counting(settings()), "Counting", path)
-    assert again.block["votes"].values[1] == problem.votes.aggregator.levels
+    again = Engine(Problem(Counting(settings())), "Counting", path)
+    assert again.block["votes"].values[1] == problem.mode.votes.aggregator.levels
     assert Rounds(again).waits(ticket.round)
     assert again.committed.index == 0
 

@@ -21,7 +21,7 @@ from discreet.engine.engine import Engine
 from discreet.engine.journal import FileJournal
 from discreet.engine.rounds import Rounds
 from discreet.learners.forced import forced
-from discreet.learners.running_sum.prefixes import PrefixView
+from discreet.learners.running_sum.prefixes import PrefixPhase
 from discreet.losses import SquaredLoss
 from engine.sums import counted_people
 
@@ -36,13 +36,13 @@ def counting(**more: Any) -> RunningSum:
 def test_an_error_after_people_were_counted_does_not_reopen_their_rounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    honest = PrefixView.gather
+    honest = PrefixPhase.gather
 
-    def interrupted(self: PrefixView, *arguments: Any) -> None:
+    def interrupted(self: PrefixPhase, *arguments: Any) -> None:
         honest(self, *arguments)
         raise StateError("too late")
 
-    monkeypatch.setattr(PrefixView, "gather", interrupted)
+    monkeypatch.setattr(PrefixPhase, "gather", interrupted)
     sums = counting()
     with pytest.raises(StateError):
         sums.observe_many([[1.0]] * 10)

@@ -17,10 +17,11 @@ from discreet import (
 )
 from discreet.engine import state_file
 from discreet.engine.engine import Engine
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST
 from discreet.engine.rounds import Rounds
 from discreet.engine.snapshot import RoundsState, Snapshot
-from engine.counting import Counting, CountingView, settings
+from engine.counting import Closing, Counting, settings
 from engine.journals import Flaky, Lost, Silent
 from engine.sums import sum_of
 
@@ -39,16 +40,16 @@ class Watching(MemoryJournal):
 
 def test_a_public_event_is_committed_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Watching()
-    engine = Engine(Counting(settings()), "Counting", journal)
+    engine = Engine(Problem(Counting(settings())), "Counting", journal)
     rounds = Rounds(engine)
     rounds.observe_many([1, 1])
-    real = CountingView.noted
+    real = Closing.noted
 
     def noted(view: Any, event: Any) -> Any:
         journal.events.append(("noted", event["closed"]))
         return real(view, event)
 
-    monkeypatch.setattr(CountingView, "noted", noted)
+    monkeypatch.setattr(Closing, "noted", noted)
     engine.note({"closed": 3}, rounds.state())
     assert journal.events[1:] == [("noted", 3), ("committed", 3)]
     assert engine.view.public.closed == 3
@@ -63,7 +64,7 @@ def test_a_public_event_is_committed_before_it_is_used(monkeypatch: pytest.Monke
 
 def test_an_event_that_could_not_be_committed_is_not_used() -> None:
     journal = Flaky(after=False)
-    engine = Engine(Counting(settings()), "Counting", journal)
+    engine = Engine(Problem(Counting(settings())), "Counting", journal)
     rounds = Rounds(engine)
     journal.failing = True
     with pytest.raises(StateError, match="could not be committed"):
@@ -77,7 +78,7 @@ def test_an_event_that_could_not_be_committed_is_not_used() -> None:
 def test_an_event_that_was_committed_after_all_is_used() -> None:
     """The journal has stored it, and its reply was lost."""
     journal = Flaky(after=True)
-    engine = Engine(Counting(settings()), "Counting", journal)
+    engine = Engine(Problem(Counting(settings())), "Counting", journal)
     journal.failing = True
     engine.note({"closed": 3}, RoundsState())
     stored = journal.latest()
@@ -89,7 +90,7 @@ def test_an_event_that_was_committed_after_all_is_used() -> None:
 def test_an_event_of_unknown_outcome_is_settled_before_the_next_decision() -> None:
     """Answers that come in between are not lost."""
     journal = Silent(after=True)
-    engine = Engine(Counting(settings()), "Counting", journal)
+    engine = Engine(Problem(Counting(settings())), "Counting", journal)
     rounds = Rounds(engine)
     tickets = rounds.open_many(2, EMPTY_REQUEST)
     journal.failing = True
@@ -120,7 +121,7 @@ def test_an_event_of_unknown_outcome_is_not_overwritten_by_an_older_state(
     stores: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "state"
-    engine = Engine(Counting(settings()), "Counting", path)
+    engine = Engine(Problem(Counting(settings())), "Counting", path)
     rounds = Rounds(engine)
 
     def failing(folder: Path) -> None:
@@ -216,12 +217,12 @@ def test_a_warm_start_counts_as_a_public_event() -> None:
 
 def test_an_event_survives_a_crash_and_the_next_release(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    engine = Engine(Counting(settings()), "Counting", path)
+    engine = Engine(Problem(Counting(settings())), "Counting", path)
     rounds = Rounds(engine)
     rounds.observe_many([1, 1])
     engine.note({"closed": 3}, rounds.state())
     engine.detach()
-    again = Engine(Counting(settings()), "Counting", FileJournal(path))
+    again = Engine(Problem(Counting(settings())), "Counting", FileJournal(path))
     rounds = Rounds(again)
     assert again.view.public.closed == 3
     assert rounds.clock == 2

@@ -20,15 +20,19 @@ from discreet import (
     RunningSum,
     StateError,
 )
+from discreet.arrays import Floats
 from discreet.budget.privacy import pure
 from discreet.engine import signals
 from discreet.engine.engine import Engine
+from discreet.engine.phases import Scheduled
 from discreet.engine.plan import Plan, State, Step
-from discreet.engine.request import Block
+from discreet.engine.problem import Problem
 from discreet.engine.rounds import Rounds
+from discreet.engine.statistics import OneRelease, RunningTotal
 from discreet.learners.forced import forced
+from discreet.release.aggregators import OneChoice
 from discreet.release.door import Door
-from engine.counting import Counting, CountingView, Public, settings
+from engine.counting import Counting, settings
 from engine.sums import exact_people, levels_of, sum_of
 
 
@@ -186,39 +190,35 @@ def test_any_other_error_after_a_draw_ends_the_learner_for_good(
 
 
 def test_an_error_before_any_draw_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.learners.running_sum.prefixes import PrefixView
-
     sums = sum_of()
     sums.observe_many([[1.0]])
 
     def broken(self: Any, *arguments: Any) -> Any:
         raise ArithmeticError
 
-    monkeypatch.setattr(PrefixView, "release", broken)
+    monkeypatch.setattr(RunningTotal, "release", broken)
     with pytest.raises(ArithmeticError):
         sums.release_if_due()
     monkeypatch.undo()
     assert sums.release_if_due() is True
 
 
-class Twice(CountingView):
-    """A block that passes its door twice for one charge."""
+class Twice(OneRelease[OneChoice]):
+    """A statistic that passes its door twice for one charge."""
 
-    def release(
-        self, mask_counts: State, hidden: State, block: Block, door: Door
-    ) -> tuple[Public, State]:
-        super().release(mask_counts, hidden, block, door)
-        return super().release(mask_counts, hidden, block, door)
+    def release(self, *arguments: Any) -> tuple[Floats, State, State]:
+        super().release(*arguments)
+        return super().release(*arguments)
 
 
 class Greedy(Counting):
     """Spends twice what it plans."""
 
-    block_view = Twice
+    statistic = Twice
 
 
 def test_a_release_that_wants_more_than_was_planned_ends_the_learner() -> None:
-    rounds = Rounds(Engine(Greedy(settings()), "Counting"))
+    rounds = Rounds(Engine(Problem(Greedy(settings())), "Counting"))
     rounds.observe_many([0, 1, 1])
     with pytest.raises(BudgetError, match="reserve it in the plan"):
         rounds.release_if_due()
@@ -228,22 +228,36 @@ class Overdrawn(Counting):
     """Plans more than its budget."""
 
     @cached_property
-    def plan(self) -> Plan:
-        plan = super().plan
+    def phases(self) -> Scheduled:
+        return TwiceTheTotal(super().phases.runs)
+
+
+class TwiceTheTotal(Scheduled):
+    """Phases whose plan has twice the honest total."""
+
+    def plan(self, *arguments: Any) -> Plan:
+        plan = super().plan(*arguments)
         return replace(plan, total=replace(plan.total, pure=plan.total.pure * 2))
 
 
 def test_a_plan_beyond_the_budget_is_refused_at_once() -> None:
     with pytest.raises(ConfigError, match="does not fit the budget"):
-        Engine(Overdrawn(settings()), "Counting")
+        Engine(Problem(Overdrawn(settings())), "Counting")
 
 
 class Understated(Counting):
     """Plans a total that is less than its steps cost."""
 
     @cached_property
-    def plan(self) -> Plan:
-        plan = super().plan
+    def phases(self) -> Scheduled:
+        return DearerSteps(super().phases.runs)
+
+
+class DearerSteps(Scheduled):
+    """Phases whose steps cost more than the total of their plan."""
+
+    def plan(self, *arguments: Any) -> Plan:
+        plan = super().plan(*arguments)
         honest = plan.steps
         assert honest is not None
 
@@ -261,7 +275,7 @@ def test_a_step_beyond_the_budget_is_refused_before_anything_is_drawn() -> None:
         doors.append(arguments)
         return Door(*arguments)
 
-    engine = Engine(Understated(settings()), "Counting", door=door)
+    engine = Engine(Problem(Understated(settings())), "Counting", door=door)
     rounds = Rounds(engine)
     rounds.observe_many([0, 1, 1])
     with pytest.raises(BudgetError, match="would exceed epsilon"):

@@ -26,7 +26,7 @@ from discreet.engine.state_file import encode
 from discreet.engine.tickets import Ticket, Tickets
 from discreet.errors import DiscreetError
 from discreet.learners.base import Learner
-from discreet.learners.running_sum.prefixes import PrefixView
+from discreet.learners.running_sum.prefixes import PrefixPhase
 from engine.sums import counted_people as people
 
 USUAL = Privacy(1.0, 1e-6)
@@ -510,7 +510,7 @@ def test_an_interrupt_after_counting_does_not_let_a_person_count_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sums = counting()
-    real = PrefixView.gather
+    real = PrefixPhase.gather
 
     def interrupted(self: Any, *arguments: Any) -> None:
         real(self, *arguments)
@@ -518,7 +518,7 @@ def test_an_interrupt_after_counting_does_not_let_a_person_count_twice(
 
     ticket = sums.open()
     tickets = sums.open_many(2)
-    monkeypatch.setattr(PrefixView, "gather", interrupted)
+    monkeypatch.setattr(PrefixPhase, "gather", interrupted)
     for attempt in (
         lambda: sums.close(ticket, [1.0]),
         lambda: sums.close_many(tickets, ONE * 2),

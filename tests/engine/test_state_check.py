@@ -91,7 +91,7 @@ def test_a_buffer_of_another_shape_is_refused_before_it_is_used(
     path = memory_path / "state"
     learner = case.make()
     problem = learner.problem_for(learner.settings)
-    growing = {name for names in view_of(problem, snapshot).all_growing for name in names}
+    growing = {name for names in view_of(problem, snapshot).growing for name in names}
     path.write_bytes(state_file.encode(snapshot))
     discreet.load(path).detach()
     for what, wrong in damaged(snapshot):

@@ -12,10 +12,9 @@ from discreet import ConfigError, Hedge, Privacy, SetMaximizer, SetMinimizer
 from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
 from discreet.engine.request import EMPTY_REQUEST, Batch
-from discreet.engine.view import nobody
 from discreet.functions import ConcaveOverModular, GraphCut, MinusModular
 from discreet.learners.forced import forced
-from discreet.learners.set_maximizer.ordered_experts import ExpertsView, OrderedExperts
+from discreet.learners.set_maximizer.ordered_experts import ExpertsPhase, OrderedExperts
 from discreet.release.aggregators import Rows
 
 BOTH = Privacy(1.0, 1e-6)
@@ -289,7 +288,7 @@ def gather_with(learner: SetMaximizer, rows: np.ndarray, slates: np.ndarray) -> 
     assert isinstance(mode, OrderedExperts)
     view = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
     answers = view.read(Batch(np.arange(len(rows)), rows, EMPTY_REQUEST))
-    view.gather(nobody(view), replace(answers, slates=slates))
+    view.gather(view.empty_block(), replace(answers, slates=slates))
 
 
 def test_gains_on_ones_own_slate_are_those_of_the_set_function(added: list[np.ndarray]) -> None:
@@ -330,13 +329,13 @@ def test_gains_are_aggregated_for_the_slates_that_were_shown(
         items, 2, 400, BOTH, stream="adversarial", block=40, max_items=7, function=function, seed=1
     )
     seen: list[np.ndarray] = []
-    gather = ExpertsView.gather
+    gather = ExpertsPhase.gather
 
-    def recorded(self: ExpertsView, block: Any, answers: Any) -> None:
+    def recorded(self: ExpertsPhase, block: Any, answers: Any) -> None:
         seen.append(answers.slates)
         gather(self, block, answers)
 
-    monkeypatch.setattr(ExpertsView, "gather", recorded)
+    monkeypatch.setattr(ExpertsPhase, "gather", recorded)
     person: Any = np.full(7, 0.1) if function is CAPPED else lambda chosen: 0.1 * len(chosen)
     first = learner.open_many(15)
     masked = learner.open(available=["a", "c", "d"])

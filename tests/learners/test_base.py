@@ -38,7 +38,7 @@ def counting(**more: Any) -> RunningSum:
 
 def levels_of(sums: Learner) -> int:
     """Number of integer steps with which one person is counted."""
-    problem = RunningSum.problem_for(sums.settings)
+    problem = RunningSum.problem_for(sums.settings).mode
     assert isinstance(problem, Prefixes)
     return problem.total.sum_of(0).aggregator.levels
 

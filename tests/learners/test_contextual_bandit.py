@@ -337,12 +337,12 @@ def test_published_weights_reproduce_the_decisions_of_the_learner() -> None:
 
 def test_many_features_are_screened_and_most_have_no_weight() -> None:
     learner = ContextualBandit(2, 80, 20_000, BOTH, seed=3)
-    assert type(learner).problem_for(learner.settings).__class__ is Screen
+    assert type(learner).problem_for(learner.settings).mode.__class__ is Screen
     played(learner, by_sign)
     weights = learner.decision["weights"]
     assert all(0 in named and len(named) <= 10 for named in weights.values())
     dense = ContextualBandit(2, 80, 20_000, BOTH, relevant="all", seed=3)
-    assert type(dense).problem_for(dense.settings).__class__ is Ridge
+    assert type(dense).problem_for(dense.settings).mode.__class__ is Ridge
 
 
 def test_the_guarantee_names_what_is_not_protected() -> None:

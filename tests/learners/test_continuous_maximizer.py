@@ -11,8 +11,9 @@ from discreet import ConfigError, ContinuousMaximizer, Privacy, StateError, load
 from discreet.domains import Box, GraphicMatroid, Knapsack, PartitionMatroid, UniformMatroid
 from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST, Batch
-from discreet.engine.view import View, nobody
+from discreet.engine.view import View
 from discreet.functions import (
     BudgetAllocation,
     ClickModel,
@@ -38,12 +39,12 @@ COVERS = WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 1), (0, 0, 1)))
 
 def mode_of(learner: ContinuousMaximizer) -> Any:
     """Return the mode of a learner."""
-    return ContinuousMaximizer.problem_for(learner.settings)
+    return ContinuousMaximizer.problem_for(learner.settings).mode
 
 
-def first_view(mode: Any) -> View[Any]:
+def first_view(mode: Any) -> View:
     """Return the view of the first block."""
-    view: View[Any] = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
+    view: View = Problem(mode).view(flat(Problem(mode).start()[0]), 0, 0, Coins(bytes(16)))
     return view
 
 
@@ -345,8 +346,8 @@ def test_one_person_moves_the_aggregate_by_no_more_than_its_sensitivity(privacy:
     people = [np.array(row) for row in product((0.0, 0.4, 1.0, 1e300, np.nan), repeat=3)]
     sums = []
     for person in people:
-        block = nobody(view)
-        view.gather(block, view.read(Batch(np.array([0]), person[None], EMPTY_REQUEST)))
+        block = view.empty_block()
+        view.count(block, Batch(np.array([0]), person[None], EMPTY_REQUEST))
         sums.append(block["gradient"].values.astype(float).ravel())
     sensitivity = block["gradient"].aggregator.sensitivity(norm)
     moved = max(np.linalg.norm(one - other, ord=norm) for one in sums for other in sums)

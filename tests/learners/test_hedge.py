@@ -17,7 +17,7 @@ BOTH = Privacy(1.0, 1e-6)
 
 
 def mode_of(hedge: Hedge) -> Softmax:
-    problem = Hedge.problem_for(hedge.settings)
+    problem = Hedge.problem_for(hedge.settings).mode
     assert isinstance(problem, Softmax)
     return problem
 

@@ -11,7 +11,6 @@ from discreet import Privacy, SetMaximizer
 from discreet.engine.flat_state import flat, of_flat
 from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch, Request
-from discreet.engine.view import nobody
 from discreet.learners.set_maximizer.incumbent_search.incumbent import Incumbent, climbed
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior, empirical_prior
 from discreet.learners.set_maximizer.incumbent_search.schedule import ScreeningSchedule
@@ -54,9 +53,9 @@ def views_of_run(feedback: Any, stream: Any, **more: Any) -> list[Any]:
 
 def added(view: Any, answer: Any, round: int, request: Request = EMPTY_REQUEST) -> Any:
     """Return the numbers that one visitor adds to an empty block."""
-    block = nobody(view)
-    batch = Batch(np.array([round]), view.problem.rows([answer]), request)
-    view.gather(block, view.read(batch))
+    block = view.empty_block()
+    batch = Batch(np.array([round]), view.problem.mode.answer.rows([answer]), request)
+    view.count(block, batch)
     return block["found"].values.reshape(-1).astype(float)
 
 

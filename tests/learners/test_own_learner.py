@@ -18,7 +18,8 @@ PRIVACY = Privacy(1.0, 1e-6)
 
 def made(**settings: Any) -> Poll:
     usual: dict[str, Any] = {"options": 3, "horizon": 12, "privacy": PRIVACY, "block": 4}
-    return Poll(**(usual | settings))
+    poll: Poll = Poll(**(usual | settings))
+    return poll
 
 
 def vote(generator: np.random.Generator) -> int:

@@ -11,7 +11,7 @@ from discreet import Privacy, SetMinimizer
 from discreet.engine.flat_state import flat, of_flat
 from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch, Request
-from discreet.engine.view import View, nobody
+from discreet.engine.view import View
 from discreet.learners.set_minimizer.pairwise_search.posterior import PairPosterior, TriedSets
 from discreet.learners.set_minimizer.pairwise_search.tuning import TUNED
 from discreet.learners.set_minimizer.pairwise_search.weights import Forced, Weights, least_sets
@@ -43,16 +43,16 @@ def all_sets(items: int) -> np.ndarray:
     return np.array(list(product([False, True], repeat=items)))
 
 
-def view_in(learner: SetMinimizer) -> View[Any]:
+def view_in(learner: SetMinimizer) -> View:
     """Return the view of the learner's current block."""
     return view_of(SetMinimizer.problem_for(learner.settings), learner.snapshot())
 
 
-def added(view: View[Any], cost: Any, round: int, request: Request = EMPTY_REQUEST) -> np.ndarray:
+def added(view: View, cost: Any, round: int, request: Request = EMPTY_REQUEST) -> np.ndarray:
     """Return the sums of costs after one visitor."""
-    block = nobody(view)
-    people = view.problem.rows([cost])
-    view.gather(block, view.read(Batch(np.array([round]), people, request)))
+    block = view.empty_block()
+    people = view.problem.mode.answer.rows([cost])
+    view.count(block, Batch(np.array([round]), people, request))
     return np.asarray(block["costs"].values.astype(float))
 
 

@@ -16,7 +16,6 @@ from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
 from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch
-from discreet.engine.view import nobody
 
 CASES = {case.name: case for case in cases()}
 names = pytest.mark.parametrize("name", CASES)
@@ -51,15 +50,17 @@ def test_a_block_aggregated_in_two_parts_and_merged_is_the_block_in_every_mode(
     masks = case.masks(len(rounds)) if masked else None
     contexts = case.contexts(len(rounds))
     nothing = masks is None and contexts is None
-    request = EMPTY_REQUEST if nothing else problem.request(contexts, masks, len(rounds))
+    request = (
+        EMPTY_REQUEST if nothing else problem.mode.questions.request(contexts, masks, len(rounds))
+    )
     aggregators = view.aggregators()
 
     def aggregate(places: list[int]) -> dict[str, Any]:
-        block = nobody(view)
-        rows = problem.rows([people[place] for place in places])
+        block = view.empty_block()
+        rows = problem.mode.answer.rows([people[place] for place in places])
         here = np.array(places, dtype=np.int64)
         batch = Batch(rounds[here], rows, request[here])
-        view.gather(block, view.read(batch))
+        view.count(block, batch)
         return block
 
     order = data.draw(st.permutations(range(len(rounds))))
@@ -85,7 +86,7 @@ def test_mask_counts_of_parts_add_up(name: str) -> None:
         return
     view = view_of(problem, learner.snapshot())
     rounds = np.arange(count)
-    request = problem.request(case.contexts(count), masks, count)
+    request = problem.mode.questions.request(case.contexts(count), masks, count)
     whole = view.no_mask_counts()
     in_parts = view.no_mask_counts()
     view.count_masks(whole, rounds, request)
@@ -105,9 +106,12 @@ found = {}
 for name, (problem, place, rounds, contexts, masks) in pickle.load(sys.stdin.buffer).items():
     public, index, begin, key = place
     view = problem.view(public, index, begin, Coins(key))
-    request = EMPTY_REQUEST if contexts is None else problem.request(contexts, None, len(rounds))
+    questions = problem.mode.questions
+    request = EMPTY_REQUEST
+    if contexts is not None:
+        request = questions.request(contexts, None, len(rounds))
     plain = view.decide(rounds, request)
-    request = None if masks is None else problem.request(contexts, masks, len(rounds))
+    request = None if masks is None else questions.request(contexts, masks, len(rounds))
     masked = None if masks is None else view.decide(rounds, request)
     found[name] = plain, masked, problem.plan.calibration
 sys.stdout.buffer.write(pickle.dumps(found))
@@ -156,6 +160,6 @@ def test_a_shipped_problem_carries_its_settings_and_nothing_else(name: str) -> N
     learner = lived(case, 5, seed=3)
     problem = type(learner).problem_for(learner.settings)
     view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
-    batch = Batch(np.array([0]), problem.rows(case.people(1)), EMPTY_REQUEST)
-    view.gather(nobody(view), view.read(batch))
+    batch = Batch(np.array([0]), problem.mode.answer.rows(case.people(1)), EMPTY_REQUEST)
+    view.count(view.empty_block(), batch)
     assert problem.__reduce__() == (type(problem), (learner.settings,))

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from discreet.learners.reported_view import ReportedView
+from discreet.learners.reporting import BlockReporting, TotalReporting
 
 from discreet import (
     ContinuousMaximizer,
@@ -25,8 +27,6 @@ from discreet.engine.codec import as_plain, fingerprint
 from discreet.engine.problem import view_of
 from discreet.errors import ConfigError, StateError
 from discreet.learners.base import Learner
-from discreet.learners.reported_view import ReportedView
-from discreet.learners.reporting import BlockReporting, TotalReporting
 from discreet.losses import SquaredLoss
 
 BOTH = Privacy(1.0, 1e-6)

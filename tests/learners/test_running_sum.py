@@ -15,7 +15,7 @@ USUAL = Privacy(1.0, 1e-6)
 
 
 def prefixes_of(sums: RunningSum) -> Prefixes:
-    problem = RunningSum.problem_for(sums.settings)
+    problem = RunningSum.problem_for(sums.settings).mode
     assert isinstance(problem, Prefixes)
     return problem
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from discreet.learners.running_total import RunningTotal
 
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Privacy, zcdp
 from discreet.engine.plan import Plan, Step
 from discreet.engine.schedule import EqualBlocks
 from discreet.errors import BudgetError
-from discreet.learners.running_total import RunningTotal
 from discreet.release.aggregators import OneChoice, Rows
 from discreet.release.door import Door
 from discreet.release.randomness import seeded_bits

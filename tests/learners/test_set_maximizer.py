@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from discreet import ConfigError, OutOfBounds, Privacy, SetMaximizer
 from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST, Batch, Request
-from discreet.engine.view import nobody
 from discreet.functions import (
     FacilityLocation,
     GraphCut,
@@ -23,6 +23,7 @@ from discreet.functions import (
     WeightedCoverage,
 )
 from discreet.functions.chains import FamilyChain
+from discreet.learners.set_maximizer.answers import READERS
 from discreet.learners.set_maximizer.gain_sum import stacked
 from discreet.learners.set_maximizer.preferences import gains_along
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
@@ -36,19 +37,19 @@ PEOPLE = [(1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)]
 
 def mode_of(learner: SetMaximizer) -> Any:
     """Return the mode of a learner."""
-    return SetMaximizer.problem_for(learner.settings)
+    return SetMaximizer.problem_for(learner.settings).mode
 
 
 def first_view(mode: Any) -> Any:
     """Return the view of the first block."""
-    return mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
+    return Problem(mode).view(flat(Problem(mode).start()[0]), 0, 0, Coins(bytes(16)))
 
 
 def fed(view: Any, person: Any, round: int = 0, request: Request = EMPTY_REQUEST) -> dict[str, Any]:
     """Return a block to which one person was added."""
-    block = nobody(view)
-    batch = Batch(np.array([round]), view.problem.rows([person]), request)
-    view.gather(block, view.read(batch))
+    block: dict[str, Any] = view.empty_block()
+    batch = Batch(np.array([round]), view.problem.mode.answer.rows([person]), request)
+    view.count(block, batch)
     return block
 
 
@@ -377,7 +378,8 @@ def clicked(learner: SetMaximizer, click: Any) -> int:
 def clicked_items(learner: SetMaximizer, batch: Batch, slates: Any) -> Any:
     """Return the items that answers to these slates name."""
     numbers = {label: number for number, label in enumerate(learner.labels or [])}
-    return mode_of(learner).answers(batch, slates, numbers).items
+    answers: Any = READERS["clicks"](batch, slates, numbers, learner.settings)
+    return answers.items
 
 
 def test_labels_name_clicks_and_slates() -> None:

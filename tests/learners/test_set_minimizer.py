@@ -15,11 +15,11 @@ from discreet import ConfigError, Privacy, SetMaximizer, SetMinimizer, StateErro
 from discreet.audit.lower_bound import audit, through_doors
 from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
-from discreet.engine.problem import view_of
+from discreet.engine.problem import Problem, view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch, Block, Request
-from discreet.engine.view import View, nobody
-from discreet.functions import ConcaveOverModular, GraphCut, MinusModular
 from discreet.engine.statistics import RunningTotal
+from discreet.engine.view import View
+from discreet.functions import ConcaveOverModular, GraphCut, MinusModular
 from discreet.learners.set_minimizer.pairwise_search.public import Public, TrialsPlan
 from discreet.release.aggregators import Rows
 from discreet.release.door import Door
@@ -33,20 +33,20 @@ PAIRS = MinusModular(GraphCut(((0, 1), (2, 3))))
 
 
 def mode_of(learner: SetMinimizer) -> Any:
-    return SetMinimizer.problem_for(learner.settings)
+    return SetMinimizer.problem_for(learner.settings).mode
 
 
-def first_view(mode: Any) -> View[Any]:
+def first_view(mode: Any) -> View:
     """Return the view of the first block."""
-    view: View[Any] = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
+    view: View = Problem(mode).view(flat(Problem(mode).start()[0]), 0, 0, Coins(bytes(16)))
     return view
 
 
 def fed(mode: Any, people: Any, rounds: Any = (0,), request: Request = EMPTY_REQUEST) -> Block:
     """Return the aggregate of the first block after these people."""
     view = first_view(mode)
-    block = nobody(view)
-    view.gather(block, view.read(Batch(np.array(rounds), mode.rows(people), request)))
+    block = view.empty_block()
+    view.count(block, Batch(np.array(rounds), mode.answer.rows(people), request))
     return block
 
 
@@ -104,12 +104,12 @@ def outputs(learner: SetMinimizer, cost: float, claim: Any, seed: int, weak: boo
     if weak:
         mode.gradient = WeakTotal.copied_from(mode.gradient)
     view = first_view(mode)
-    hidden = mode.start()[1]
+    hidden = Problem(mode).start()[1]
     block = fed(mode, [lambda chosen: cost * (len(chosen) == 1)])
 
     def passage(door: Door) -> float:
         after, _ = view.release({}, dict(hidden), block, door)
-        return float(after.memory.total @ direction)
+        return float(after.learned.memory.total @ direction)
 
     # The weak copy charges more than the claim: doors let it pass, so that the audit can notice.
     reserved = claim * 100 if weak else claim
@@ -153,7 +153,7 @@ def test_the_worst_pair_of_visitors_stays_within_the_charge_and_half_the_noise_d
     def made() -> SetMinimizer:
         return SetMinimizer(2, 400, privacy, **more)
 
-    claim = mode_of(made()).plan.steps(0).charge
+    claim = mode_of(made()).gradient.charge(0)
     assert claim.measure == measure
 
     def attacked(cost: float, seed: int, weak: bool) -> np.ndarray:

@@ -20,6 +20,7 @@ from discreet.audit.lower_bound import audit, through_doors
 from discreet.domains import Box, LpBall, Simplex
 from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.learners.forced import forced
 from discreet.losses import HuberLoss, LogisticLoss, Samples, SquaredLoss
@@ -46,13 +47,13 @@ def made(
 
 
 def mode_of(learner: StreamingLearner) -> Any:
-    return StreamingLearner.problem_for(learner.settings)
+    return StreamingLearner.problem_for(learner.settings).mode
 
 
 def viewed(mode: Any, public: Any = None, index: int = 0) -> Any:
     """Return the view of the block before release `index`, with this public state."""
-    public = mode.start()[0] if public is None else public
-    return mode.view(flat(public), index, 0, COINS)
+    public = Problem(mode).start()[0] if public is None else public
+    return Problem(mode).view(flat(public), index, 0, COINS)
 
 
 def rows_of(mode: Any) -> Any:
@@ -65,7 +66,7 @@ def fed(mode: Any, sample: Any, public: Any = None, index: int = 0) -> Any:
     view = viewed(mode, public, index)
     block = {"gradient": rows_of(mode).empty()}
     samples = Samples([sample[0]], [sample[1]])
-    view.gather(block, view.read(Batch(np.array([0]), samples, EMPTY_REQUEST)))
+    view.count(block, Batch(np.array([0]), samples, EMPTY_REQUEST))
     return block["gradient"]
 
 
@@ -103,7 +104,7 @@ def test_one_sample_moves_the_sum_by_no_more_than_calibrated(
     rows = rows_of(mode)
     generator = np.random.default_rng(seed)
     points = [learner.settings.domain.project(generator.normal(size=3)) for _ in range(2)]
-    public = at(mode.start()[0], *points)
+    public = at(mode.first, *points)
 
     first = fed(mode, here, public, index).values
     second = fed(mode, there, public, index).values
@@ -191,7 +192,7 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy) -> None:
         )
 
     def law(stream: Any) -> list[Fraction]:
-        public = mode.start()[0]
+        public = mode.first
         first = fed(mode, stream[0])
         joint = []
         for corner, chance in enumerate(draw_law(0, first)):
@@ -219,12 +220,12 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy) -> None:
 def test_the_worst_pair_of_samples_keeps_the_charge_and_half_the_noise_does_not() -> None:
     """Targets of 1 and −1 at the same features: gradients as far apart as any two. α = 10⁻⁶."""
     privacy = Privacy(20.0, 1e-3)
-    claim = mode_of(made(horizon=400, privacy=privacy, block=2, mode="leader")).plan.steps(0).charge
+    claim = mode_of(made(horizon=400, privacy=privacy, block=2, mode="leader")).gradient.charge(0)
     assert claim.measure == "zcdp"
 
     def outputs(target: float, seed: int, weak: bool) -> Floats:
         mode = mode_of(made(horizon=400, privacy=privacy, block=2, mode="leader"))
-        public, hidden = mode.start()
+        public, hidden = Problem(mode).start()
         block = {"gradient": fed(mode, ([1.0, 0.0, 0.0], target))}
         sums = mode.gradient.sum
         if weak:

@@ -14,8 +14,8 @@ from discreet.audit.transcript import measured_costs
 from discreet.domains import LpBall, Simplex
 from discreet.engine.coins import Coins
 from discreet.engine.flat_state import flat
+from discreet.engine.problem import Problem
 from discreet.engine.request import EMPTY_REQUEST, Batch
-from discreet.engine.view import nobody
 from discreet.errors import BudgetError, OutOfBounds
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner.histogram import Sizes
@@ -53,13 +53,18 @@ def made(
     return make(domain, loss, horizon, privacy, **(BOUNDS | more))
 
 
+def plan_of(mode: Any) -> Any:
+    """Return the plan of a mode, whose steps are known."""
+    return Problem(mode).plan
+
+
 def mode_of(learner: StreamingLearner) -> Any:
-    return StreamingLearner.problem_for(learner.settings)
+    return StreamingLearner.problem_for(learner.settings).mode
 
 
 def viewed(mode: Any, index: int = 0) -> Any:
     """Return the view of the block before release `index`, with the first public state."""
-    return mode.view(flat(mode.start()[0]), index, 0, COINS)
+    return Problem(mode).view(flat(Problem(mode).start()[0]), index, 0, COINS)
 
 
 def batch_of(samples: Any) -> Batch:
@@ -72,7 +77,7 @@ def batch_of(samples: Any) -> Batch:
 
 def test_every_sample_pays_for_one_phase_and_no_more_than_the_budget() -> None:
     learner = made(horizon=20_000, mode="whitened", domain=LpBall(20))
-    plan = mode_of(learner).plan
+    plan = plan_of(mode_of(learner))
     begin = 0
     cohorts: dict[int, list[Any]] = {}
     for index in range(plan.releases):
@@ -96,7 +101,7 @@ def test_people_with_several_contributions_pay_in_one_measure(
     """With few releases a pure charge needs less noise, but charges of two measures do not add."""
     privacy = Privacy(1.0, 1e-6, contributions=3)
     learner = made(horizon=horizon, mode=mode, block=block, privacy=privacy, seed=1)
-    plan = mode_of(learner).plan
+    plan = plan_of(mode_of(learner))
     charges = [plan.steps(index).charge for index in range(plan.releases)]
     assert {charge.measure for charge in charges} == {"zcdp"}
     budget = privacy.budget.amount * (1 + 1e-9)
@@ -127,9 +132,9 @@ def test_a_sample_without_a_share_adds_nothing_in_any_phase(phase: int, share: f
     targets = np.array([0.1, 0.5, -0.2, nan])
 
     def measured(shares: Any) -> Any:
-        block = nobody(view)
-        samples = mode.streamed(features, targets, shares)
-        view.gather(block, view.read(batch_of(samples)))
+        block = view.empty_block()
+        samples = mode.answer.streamed(features, targets, shares)
+        view.count(block, batch_of(samples))
         (aggregate,) = block.values()
         return aggregate.values
 
@@ -257,7 +262,7 @@ def _function_of_samples(mode: Any, part: Any, full: Any) -> Any:
     """Return the function of samples whose values this part of a release adds up."""
     transform = np.diag([1.0, 2.0, 0.5])
     here = np.full(mode.settings.domain.dimension, 0.1)
-    door = Door(seeded_bits(1, 0), mode.plan.steps(0).charge, 0)
+    door = Door(seeded_bits(1, 0), plan_of(mode).steps(0).charge, 0)
     parts = _RecordingParts(mode.settings, mode.loss, mode.passes, mode.samples_held, full, door)
     if part in mode.passes.steps:
         parts.gradient(part, transform, here, 0.3)
@@ -287,10 +292,10 @@ class _RecordingParts(DrawnParts):
 def test_many_passes_cost_what_was_reserved_and_not_a_pass_more() -> None:
     mode = mode_of(made(horizon=8, method="passes", privacy=Privacy(1000.0, 1e-6)))
     view = viewed(mode)
-    charge = mode.plan.steps(0).charge
-    view.release({}, {}, nobody(view), Door(seeded_bits(1, 0), charge, 0))
+    charge = plan_of(mode).steps(0).charge
+    view.release({}, {}, view.empty_block(), Door(seeded_bits(1, 0), charge, 0))
     with pytest.raises(BudgetError):
-        view.release({}, {}, nobody(view), Door(seeded_bits(1, 0), charge * 0.999, 0))
+        view.release({}, {}, view.empty_block(), Door(seeded_bits(1, 0), charge * 0.999, 0))
 
 
 def test_few_samples_are_read_once_and_many_samples_in_many_passes() -> None:

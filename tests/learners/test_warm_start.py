@@ -20,7 +20,6 @@ from discreet.engine.flat_state import flat
 from discreet.engine.journal import MemoryJournal
 from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.engine.snapshot import Snapshot
-from discreet.engine.view import nobody
 from discreet.learners.base import Learner
 from discreet.learners.set_maximizer.incumbent_search.log import ClickLog, Logged, RewardLog
 from discreet.release.aggregators import Aggregate, OneChoice, Rows
@@ -49,9 +48,9 @@ def aggregate(
     logged = Logged.checked(rows, propensity, least, 4)
     coins = Coins(bytes(16))
     before = mode.view(flat(mode.start()[0]), 0, 0, coins)
-    view = mode.view(flat(before.noted(logged.event)), 0, 0, coins)
-    block = nobody(view)
-    view.gather(block, view.read(Batch(np.arange(len(rows)), logged, EMPTY_REQUEST)))
+    view = mode.view(flat(before.after(logged.event)), 0, 0, coins)
+    block = view.empty_block()
+    view.count(block, Batch(np.arange(len(rows)), logged, EMPTY_REQUEST))
     return block["found"]
 
 

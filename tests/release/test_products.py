@@ -15,8 +15,8 @@ from hypothesis.extra.numpy import arrays
 from discreet.budget.ledger import units_of
 from discreet.budget.privacy import Privacy, pure, zcdp
 from discreet.engine.schedule import ListedBlocks, growing_blocks
-from discreet.errors import ConfigError
 from discreet.engine.statistics import RunningTotal
+from discreet.errors import ConfigError
 from discreet.release.aggregators import Aggregate, Gram, Moments, Rows, Spread
 from discreet.release.aggregators.gram import unpacked
 from discreet.release.sums.prefix_sum import PrefixSum, Stream, calibrate
@@ -497,7 +497,7 @@ def test_a_total_with_a_share_pays_no_more_than_that() -> None:
         disjoint=False,
         share=0.75,
     )
-    assert total.plan({}).total.everyone.amount <= 0.75 * USUAL.budget.amount
+    assert total.spent.amount <= 0.75 * USUAL.budget.amount
     paid = sum((total.sum.charge(index) for index in range(total.releases)), start=zcdp(0.0))
     assert paid.amount <= 0.75 * USUAL.budget.amount
     assert isinstance(total.aggregator, Moments)

@@ -61,7 +61,12 @@ class Row(Answer):
 class Entry(Answer):
     """One entry that a phase reads, given its decisions: the first click on a slate, say."""
 
-    blank: object
+    nothing: object
+
+    @property
+    def blank(self) -> object:
+        """The entry of a person who brings nothing."""
+        return self.nothing
 
 
 def answer_of(measures: Measures) -> Answer:
