@@ -172,12 +172,15 @@ class DecisionForm:
         return dict(zip(self.candidates or (), numbers, strict=True))
 
     def single(self, decisions: np.ndarray) -> object:
-        """Return the decision of a single round from a table of one row, unpadded, as a copy."""
+        """Return the decision of a single round from a table of one row, without padding by −1.
+
+        What the caller writes into it changes nothing: it is read-only, or a copy.
+        """
         decision = decisions[0]
         if self.kind == "one":
             return int(decision)
         if self.kind == "numbers" or (self.kind == "slate" and decision[-1] >= 0):
-            return decision.copy()  # the caller may write into it; −1 ends a slate
+            return decision.copy() if decision.flags.writeable else decision
         return np.asarray(decision[decision >= 0])
 
 
