@@ -150,7 +150,7 @@ def test_a_state_with_a_spiked_covariance_loads(memory_path: Path) -> None:
         lambda snapshot: replace(snapshot, rounds=replace(snapshot.rounds, clock=2)),
         lambda snapshot: replace(snapshot, rounds=replace(snapshot.rounds, clock=10**12)),
         lambda snapshot: replace(snapshot, revision=-1),
-        lambda snapshot: replace(snapshot, hidden=snapshot.hidden | {"steps": 10**15}),
+        lambda snapshot: replace(snapshot, hidden=snapshot.hidden | {"sum.steps": 10**15}),
     ],
 )
 def test_counts_that_contradict_each_other_are_refused(
