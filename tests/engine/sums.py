@@ -24,5 +24,5 @@ def counted_people(sums: RunningSum) -> float:
 def exact_people(sums: RunningSum) -> int:
     """Return the exact sum of all people in a tree, in steps: its nodes and the open block."""
     snapshot = sums.snapshot()
-    nodes = int(snapshot.hidden["sum.nodes"].sum()) if snapshot.index else 0
+    nodes = int(snapshot.hidden["sum"]["nodes"].sum()) if snapshot.index else 0
     return nodes + int(snapshot.block["sum"][0])

@@ -15,6 +15,7 @@ from discreet.audit import Case
 from discreet.audit.cases.learners import cases, keyed_cases
 from discreet.domains import LpBall
 from discreet.engine import state_file
+from discreet.engine.flat_state import flat_hidden, nested_hidden
 from discreet.engine.problem import view_of
 from discreet.engine.snapshot import Snapshot
 from discreet.errors import DiscreetError
@@ -62,6 +63,7 @@ def damaged(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
     """Yield states in which one buffer has another shape, dtype or name, with its name."""
     for part in ("public", "hidden", "block"):
         state: dict[str, Any] = getattr(snapshot, part)
+        state = flat_hidden(state) if part == "hidden" else state
         for name, value in state.items():
             others: list[Any] = [None, "text", -1] if not isinstance(value, np.ndarray) else [5]
             with np.errstate(all="ignore"):
@@ -78,7 +80,7 @@ def damaged(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
 
 def changed(snapshot: Snapshot, part: str, state: dict[str, Any]) -> Snapshot:
     """Return the snapshot with another public state, hidden state or block."""
-    fields: dict[str, Any] = {part: state}
+    fields: dict[str, Any] = {part: nested_hidden(state) if part == "hidden" else state}
     return replace(snapshot, **fields)
 
 
@@ -150,7 +152,9 @@ def test_a_state_with_a_spiked_covariance_loads(memory_path: Path) -> None:
         lambda snapshot: replace(snapshot, rounds=replace(snapshot.rounds, clock=2)),
         lambda snapshot: replace(snapshot, rounds=replace(snapshot.rounds, clock=10**12)),
         lambda snapshot: replace(snapshot, revision=-1),
-        lambda snapshot: replace(snapshot, hidden=snapshot.hidden | {"sum.steps": 10**15}),
+        lambda snapshot: replace(
+            snapshot, hidden={"sum": snapshot.hidden["sum"] | {"steps": 10**15}}
+        ),
     ],
 )
 def test_counts_that_contradict_each_other_are_refused(

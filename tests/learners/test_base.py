@@ -130,7 +130,7 @@ def test_threads_may_share_a_learner() -> None:
     for thread in threads:
         thread.join()
     assert sums.releases == sums.clock == 400
-    assert int(sums.snapshot().hidden["sum.nodes"].sum()) == 400 * levels_of(sums)
+    assert int(sums.snapshot().hidden["sum"]["nodes"].sum()) == 400 * levels_of(sums)
 
 
 def test_a_person_who_calls_back_changes_nothing() -> None:

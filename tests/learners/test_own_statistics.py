@@ -1,7 +1,6 @@
 """If these fail, a statistic that one learner brings along is paid for wrongly."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from discreet.losses import SquaredLoss
 from discreet.release.aggregators import ChosenRows
 from discreet.release.noise import CalibratedNoise
 from discreet.release.selection import Selection
-from engine.statistics.blocks import added_up, exact, next_release, releases
+from engine.statistics.blocks import added_up, exact, next_release, one_row, releases
 
 USUAL = Privacy(1.0, 1e-6)
 
@@ -89,13 +88,7 @@ def test_all_people_pay_for_all_corners_that_are_drawn(privacy: Privacy) -> None
 
 def test_the_hidden_total_is_that_of_everybody_so_far_and_is_never_public() -> None:
     rows = np.random.default_rng(0).uniform(-0.5, 0.5, size=(8, 2))
-    made = releases(
-        exact_total(USUAL),
-        [
-            lambda aggregator, aggregate, row=row: aggregator.add(aggregate, row[None])
-            for row in rows
-        ],
-    )
+    made = releases(exact_total(USUAL), [one_row(row) for row in rows])
     total = exact_total(USUAL)
     for after, sums in zip(made, rows.cumsum(axis=0), strict=True):
         assert after.public == {}
@@ -116,7 +109,7 @@ def scored() -> ScoredFeatures:
 
 
 def test_a_screening_costs_its_draws_and_the_sums_of_what_was_drawn() -> None:
-    statistic = scored()
+    statistic = scored().statistic
     due = PICKS * exact(DRAW.charge("zcdp")) + exact(VALUES.charge)
     for number in range(3):
         assert 0 <= exact(statistic.charge(number)) - due <= due / 2**50
@@ -127,10 +120,10 @@ def test_a_screening_costs_its_draws_and_the_sums_of_what_was_drawn() -> None:
 
 def test_features_of_a_screening_are_drawn_once_and_only_when_asked_for() -> None:
     everything = np.ones((2, 5), dtype=np.bool_)
-    handle: Any = next_release(scored(), 0, {}, {}).result
-    assert not handle.door.opened
-    drawn = handle.made(everything)
+    opened = next_release(scored().statistic, 0, {}, {}).result
+    assert not opened.door.opened
+    drawn = scored().drawn(opened, everything)
     assert drawn.features.shape == drawn.sums.shape == (2, PICKS)
     assert all(len(set(row)) == PICKS for row in drawn.features.tolist())
     with pytest.raises(BudgetError):
-        handle.made(everything)
+        scored().drawn(opened, everything)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from discreet.budget.privacy import Charge
 from discreet.engine.plan import State
 from discreet.engine.statistics import Occasion, Statistic
@@ -25,6 +27,15 @@ class After(NamedTuple):
 
 def nobody(aggregator: Any, aggregate: Aggregate) -> None:
     """Add nobody."""
+
+
+def one_row(row: np.ndarray) -> Add:
+    """Return a function that adds one person with this row."""
+
+    def add(aggregator: Any, aggregate: Aggregate) -> None:
+        aggregator.add(aggregate, row[None])
+
+    return add
 
 
 def next_release(

@@ -12,8 +12,10 @@ from discreet.budget.ledger import Ledger, Spending
 from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.engine.coins import Coins
 from discreet.engine.engine import Engine
+from discreet.engine.flat_state import flat_hidden
 from discreet.engine.phases import Adaptive, Measured, Run, Scheduled
 from discreet.engine.plan import Plan, Step
+from discreet.engine.problem import Problem
 from discreet.engine.rounds import Rounds
 from discreet.engine.schedule import EqualBlocks, ListedBlocks, Segments
 from discreet.engine.statistics import (
@@ -27,7 +29,7 @@ from discreet.engine.statistics import (
 from discreet.errors import ConfigError, StateError
 from discreet.limits import MOST_ROUNDS
 from discreet.release.aggregators import OneChoice, Rows
-from engine.counting import Counting, CountingView, settings
+from engine.counting import Counting, CountingPhase, settings
 from engine.statistics.blocks import exact
 
 USUAL = Privacy(1.0, 1e-6)
@@ -50,7 +52,7 @@ def report(schedule: Any) -> Report:
 
 
 def planned(phases: Scheduled, privacy: Privacy = USUAL) -> Plan:
-    return phases.plan(privacy, {"method": "test"}, ("tuned",))
+    return phases.plan(privacy, {"method": "test"})
 
 
 def all_steps(plan: Plan) -> list[Step]:
@@ -74,23 +76,23 @@ def most_paid(privacy: Privacy, steps: list[Step]) -> Fraction:
 
 BLOCKS = EqualBlocks(70, 10)
 PHASES: dict[str, tuple[Scheduled, Callable[[int], int | None]]] = {
-    "blocks": (Scheduled.one(CountingView, BLOCKS, votes()), lambda index: index),
+    "blocks": (Scheduled.one(CountingPhase, BLOCKS, votes()), lambda index: index),
     "two of a block": (
-        Scheduled.one(CountingView, BLOCKS, votes(), votes("costs")),
+        Scheduled.one(CountingPhase, BLOCKS, votes(), votes("costs")),
         lambda index: index,
     ),
-    "a total": (Scheduled.one(CountingView, BLOCKS, gains(BLOCKS)), lambda index: None),
+    "a total": (Scheduled.one(CountingPhase, BLOCKS, gains(BLOCKS)), lambda index: None),
     "a total and a report": (
-        Scheduled.one(CountingView, BLOCKS, gains(BLOCKS), report(BLOCKS)),
+        Scheduled.one(CountingPhase, BLOCKS, gains(BLOCKS), report(BLOCKS)),
         lambda index: None,
     ),
     "runs": (
         Scheduled(
             (
-                Run(CountingView, ListedBlocks(70, (20,)), (votes(), votes("costs"))),
-                Run(CountingView, ListedBlocks(70, (5, 5)), (votes("counts"),)),
+                Run(CountingPhase, ListedBlocks(70, (20,)), (votes(), votes("costs"))),
+                Run(CountingPhase, ListedBlocks(70, (5, 5)), (votes("counts"),)),
                 Run(
-                    CountingView,
+                    CountingPhase,
                     ListedBlocks(70, (10, 10, 10)),
                     (
                         gains(ListedBlocks(70, (10, 10, 10))),
@@ -145,7 +147,12 @@ def test_state_has_the_layout_of_the_releases_that_were_made() -> None:
     for index in range(7):
         public, hidden = phases.layout(index)
         assert set(public) == {"gains", "earned"}
-        assert set(hidden) == {"gains.steps", "gains.nodes", "earned.steps", "earned.nodes"}
+        assert set(flat_hidden(hidden)) == {
+            "gains.steps",
+            "gains.nodes",
+            "earned.steps",
+            "earned.nodes",
+        }
 
 
 def test_people_who_are_named_pay_for_each_of_their_blocks_once() -> None:
@@ -153,13 +160,14 @@ def test_people_who_are_named_pay_for_each_of_their_blocks_once() -> None:
     assert planned(PHASES["blocks"][0], keyed).total.blocks == 7
     assert planned(PHASES["a total"][0], keyed).total.blocks == 0
     assert planned(PHASES["runs"][0], keyed).total.blocks == 0
-    without_end = Scheduled.one(CountingView, Segments(10, 10), votes())
+    without_end = Scheduled.one(CountingPhase, Segments(10, 10), votes())
     assert planned(without_end, keyed).total.blocks == MOST_ROUNDS
 
 
 def test_settings_of_statistics_and_modes_are_part_of_the_calibration() -> None:
     plans = [planned(phases) for phases, _ in PHASES.values()]
-    plans.append(PHASES["blocks"][0].plan(USUAL, {"method": "test"}, ("otherwise tuned",)))
+    tuned = Scheduled.one(CountingPhase, BLOCKS, votes(), constants=("tuned",))
+    plans.append(planned(tuned))
     assert len({plan.calibration for plan in plans}) == len(plans)
     assert plans[0].facts == {"method": "test"}
     assert plans[3].facts.keys() == {"method", "noise_of_report"}
@@ -172,7 +180,7 @@ def test_two_statistics_of_a_block_cannot_have_one_name() -> None:
     """One aggregate would be released twice, and one of the results would be lost."""
     for measures in ((votes(), votes()), (votes("earned"), Report.of_blocks(zcdp(0.1), UNITS))):
         with pytest.raises(ConfigError, match="name of its own"):
-            planned(Scheduled.one(CountingView, BLOCKS, *measures))
+            planned(Scheduled.one(CountingPhase, BLOCKS, *measures))
         with pytest.raises(ConfigError, match="name of its own"):
             Measured.of(measures)
 
@@ -180,13 +188,13 @@ def test_two_statistics_of_a_block_cannot_have_one_name() -> None:
 @pytest.mark.parametrize("name", ["", "a.b", "two words"])
 def test_a_name_that_would_break_the_keys_of_a_state_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="of one word"):
-        planned(Scheduled.one(CountingView, BLOCKS, votes(name)))
+        planned(Scheduled.one(CountingPhase, BLOCKS, votes(name)))
 
 
 def test_a_hidden_sum_cannot_go_on_in_the_next_run() -> None:
     """It would release people again who have paid for the run before only."""
     part = ListedBlocks(70, (10, 10))
-    runs = (Run(CountingView, part, (gains(part),)), Run(CountingView, part, (gains(part),)))
+    runs = (Run(CountingPhase, part, (gains(part),)), Run(CountingPhase, part, (gains(part),)))
     with pytest.raises(ConfigError, match="name of its own"):
         planned(Scheduled(runs, horizon=70))
 
@@ -195,8 +203,8 @@ def test_reports_of_several_runs_have_one_table() -> None:
     part = ListedBlocks(70, (10, 10))
     of_blocks = Report.of_blocks(zcdp(0.005), UNITS)
     runs = (
-        Run(CountingView, part, (votes(), of_blocks)),
-        Run(CountingView, part, (gains(part), report(part))),
+        Run(CountingPhase, part, (votes(), of_blocks)),
+        Run(CountingPhase, part, (gains(part), report(part))),
     )
     phases = Scheduled(runs, horizon=70)
     assert len(all_steps(planned(phases))) == 4
@@ -210,29 +218,33 @@ def test_reports_of_several_runs_have_one_table() -> None:
 def test_people_who_pay_for_one_block_and_for_many_are_not_mixed(blocks: Any) -> None:
     """The plan is refused, not a release that comes later."""
     with pytest.raises(ConfigError, match="measure them in two runs"):
-        planned(Scheduled.one(CountingView, blocks, votes(), gains(blocks)))
+        planned(Scheduled.one(CountingPhase, blocks, votes(), gains(blocks)))
     of_total = (gains(blocks), Report.of_blocks(zcdp(0.005), UNITS))
     with pytest.raises(ConfigError, match="measure them in two runs"):
-        planned(Scheduled((Run(CountingView, blocks, of_total),), horizon=70))
+        planned(Scheduled((Run(CountingPhase, blocks, of_total),), horizon=70))
 
 
 def test_blocks_that_measure_nothing_are_refused_with_their_name() -> None:
-    with pytest.raises(ConfigError, match="CountingView measure nothing"):
-        planned(Scheduled.one(CountingView, BLOCKS))
+    with pytest.raises(ConfigError, match="CountingPhase measure nothing"):
+        planned(Scheduled.one(CountingPhase, BLOCKS))
 
 
 def test_a_report_on_other_blocks_than_those_of_its_run_is_refused() -> None:
     other = EqualBlocks(140, 10)
     with pytest.raises(ConfigError, match="the schedule of its blocks"):
-        planned(Scheduled.one(CountingView, other, gains(other), report(BLOCKS)))
+        planned(Scheduled.one(CountingPhase, other, gains(other), report(BLOCKS)))
 
 
 # --- blocks that releases plan --------------------------------------------------------------------
 
 
 def block_of(rounds: int | None, *measures: Any) -> Any:
-    """Return as much of a view as says what is measured of a block."""
-    return SimpleNamespace(rounds=rounds, statistics=measures)
+    """Return as much of a phase as says what is measured of a block."""
+    public = SimpleNamespace(phase=SimpleNamespace(length=rounds))
+    return SimpleNamespace(public=public, measures=measures)
+
+
+FORTY: Any = SimpleNamespace(length=40)
 
 
 def adaptive(*statistics: Any) -> Adaptive:
@@ -244,29 +256,29 @@ def test_a_planned_block_charges_its_own_people_for_what_is_measured() -> None:
     of_rewards = Report.of_blocks(pure(0.2), UNITS)
     phases = adaptive(of_rewards)
     measured = phases.measured(block_of(40, costs, of_rewards))
-    step = phases.step(40, measured, 7)
+    step = phases.step(FORTY, measured, 7, 100)
     assert step == Step(40, costs.charge(7) + of_rewards.charge(7), cohort=7)
-    assert phases.step(40, phases.measured(block_of(40, of_rewards)), 8) == Step(
+    assert phases.step(FORTY, phases.measured(block_of(40, of_rewards)), 8, 100) == Step(
         40, of_rewards.charge(8), cohort=8
     )
 
 
 def test_a_block_that_reads_nobody_is_free() -> None:
     phases = adaptive()
-    assert phases.step(40, phases.measured(block_of(40)), 3) == Step(40, pure(0.0), cohort=3)
+    measured = phases.measured(block_of(40))
+    assert phases.step(FORTY, measured, 3, 100) == Step(40, pure(0.0), cohort=3)
 
 
-@pytest.mark.parametrize("rounds", [0, None])
-def test_a_block_without_rounds_has_no_report(rounds: int | None) -> None:
+def test_a_block_without_rounds_has_no_report() -> None:
     """Its mean would be a division by zero after a draw, which ends a learner for good."""
     of_rewards = Report.of_blocks(pure(0.2), UNITS)
     of_log = votes("log", pure(0.3))
     phases = adaptive(of_rewards)
-    assert phases.measured(block_of(rounds, of_log, of_rewards)).all == (of_log,)
+    assert phases.measured(block_of(0, of_log, of_rewards)).all == (of_log,)
 
 
 def test_the_total_of_planned_blocks_is_the_largest_charge_of_one_release() -> None:
-    plan = adaptive(Report.of_blocks(pure(0.2), UNITS)).plan(USUAL, {}, ())
+    plan = adaptive(Report.of_blocks(pure(0.2), UNITS)).plan(USUAL, {})
     assert plan.total == Spending(zcdp(0.0), pure=1.0)
     assert (plan.steps, plan.horizon, plan.releases) == (None, 100, None)
     assert "noise_of_report" in plan.facts
@@ -287,7 +299,8 @@ def test_a_report_that_no_state_was_made_for_is_refused_before_it_is_drawn() -> 
 def test_an_interactive_block_may_be_planned() -> None:
     held = Interactive("held", OneChoice((3,)), pure(0.4))
     phases = adaptive()
-    assert phases.step(10, phases.measured(block_of(10, held)), 0).charge == pure(0.4)
+    step = phases.step(FORTY, phases.measured(block_of(40, held)), 0, 100)
+    assert step == Step(40, pure(0.4), cohort=0)
 
 
 # --- in a learner ---------------------------------------------------------------------------------
@@ -305,7 +318,7 @@ def test_a_statistic_is_told_which_rounds_its_release_is_about(
         return honest(self, at, *more)
 
     monkeypatch.setattr(OneRelease, "release", remembering)
-    rounds = Rounds(Engine(Counting(settings(horizon=8)), "Counting"))
+    rounds = Rounds(Engine(Problem(Counting(settings(horizon=8))), "Counting"))
     for people in (3, 3, 2):
         rounds.observe_many([0] * people)
         rounds.release_if_due()
@@ -329,18 +342,18 @@ class Summing(Nested):
     def phases(self) -> Scheduled:
         blocks = EqualBlocks(12, 3)
         total = RunningTotal("votes", OneChoice((2,)), blocks, self.settings.privacy, 3, "honaker")
-        return Scheduled.one(CountingView, blocks, total)
+        return Scheduled.one(CountingPhase, blocks, total)
 
 
 def test_a_public_part_with_the_name_of_a_statistic_is_refused() -> None:
     """After a load, each would have the entries of the other."""
-    Engine(Nested(settings()), "Counting")  # these votes have no state
+    Engine(Problem(Nested(settings())), "Counting")  # these votes have no state
     with pytest.raises(ConfigError, match="the name of a statistic"):
-        Engine(Summing(settings()), "Counting")
+        Engine(Problem(Summing(settings())), "Counting")
 
 
 def test_a_state_after_a_release_that_the_schedule_does_not_have_is_refused() -> None:
-    problem = Counting(settings())
+    problem = Problem(Counting(settings()))
     start, _ = problem.start()
     assert problem.view(start, 1, 3, Coins(bytes(16))).layout()
     with pytest.raises(StateError, match="no such release"):

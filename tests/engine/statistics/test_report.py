@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from discreet.learners.reported_view import ReportedView
-from discreet.learners.reporting import BlockReporting, TotalReporting
 
 from discreet import (
     ContinuousMaximizer,
@@ -211,8 +209,8 @@ def test_the_audited_cases_have_both_kinds_of_reports() -> None:
     kinds: set[type] = set()
     for case in [*cases(), *long_cases()]:
         if case.name.startswith("arms") and "report" in case.name:
-            problem: Any = type(case.make()).problem_for(case.make().settings)
-            reports = [each for each in problem.phases.statistics if isinstance(each, Report)]
+            problem = type(case.make()).problem_for(case.make().settings)
+            reports = [each for each in problem.mode.phases.statistics if isinstance(each, Report)]
             kinds |= {type(report.earned) for report in reports}
     assert kinds == {OneRelease, RunningTotal}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet import Privacy, RunningSum
 from discreet.budget.privacy import pure
 from discreet.engine import state_file
-from discreet.engine.flat_state import Published, named, split
+from discreet.engine.flat_state import Published
 from discreet.engine.plan import State
 from discreet.engine.schedule import EqualBlocks, Segments
 from discreet.engine.statistics import (
@@ -81,19 +81,19 @@ def adding(people: list[float]) -> Callable[[Any, Any], None]:
 def stored(statistic: Statistic[Any, Any], public: State, hidden: State) -> tuple[State, State]:
     """Return the state after it was written to a file, beside that of another, and read again."""
     name = statistic.name
-    beside: State = {"other.steps": 3, f"{name}s.steps": 4}
+    beside: State = {"other": {"steps": 3}, f"{name}s": {"steps": 4}}
     states: dict[str, State] = {name: public} if public else {}
     snapshot = replace(
         SNAPSHOT,
         public=Published(LEARNED, states).flat(),
-        hidden=named(hidden, name) | beside,
+        hidden={name: hidden} | beside if hidden else beside,
     )
     read = state_file.decode(state_file.encode(snapshot), "state")
     published = Published.of_flat(Learned, [name, "other"], read.public)
     assert published.learned == LEARNED
     assert set(published.states) == set(states)
-    own, others = split(read.hidden, name)
-    assert others == beside
+    own = read.hidden.pop(name, {})
+    assert read.hidden == beside
     return published.states.get(name, {}), own
 
 

@@ -12,6 +12,7 @@ import discreet
 from discreet import RunningSum
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Privacy, pure, zcdp
+from discreet.engine.flat_state import flat_hidden
 from discreet.engine.phases import Scheduled
 from discreet.engine.plan import Plan, Step
 from discreet.engine.schedule import EqualBlocks, Segments
@@ -21,8 +22,8 @@ from discreet.learners.running_sum import prefixes
 from discreet.limits import MOST_ROUNDS
 from discreet.release.aggregators import Moments, OneChoice, Rows
 from discreet.release.sums.tree import TreeSum
-from engine.counting import CountingView
-from engine.statistics.blocks import added_up, exact, next_release, nobody, releases
+from engine.counting import CountingPhase
+from engine.statistics.blocks import added_up, exact, next_release, nobody, one_row, releases
 
 USUAL = Privacy(1.0, 1e-6)
 
@@ -44,17 +45,13 @@ def segmented(method: str = "auto", **more: Any) -> RunningTotal[Any]:
 
 
 def plan_of(running: RunningTotal[Any]) -> Plan:
-    phases = Scheduled.one(CountingView, running.schedule, running)
-    return phases.plan(running.privacy, {}, ())
+    phases = Scheduled.one(CountingPhase, running.schedule, running)
+    return phases.plan(running.privacy, {})
 
 
 def steps_of(plan: Plan) -> Callable[[int], Step | None]:
     assert plan.steps is not None
     return plan.steps
-
-
-def one_row(row: np.ndarray) -> Callable[[Any, Any], None]:
-    return lambda aggregator, aggregate: aggregator.add(aggregate, row[None])
 
 
 # --- values ---------------------------------------------------------------------------------------
@@ -117,9 +114,9 @@ def test_facts_about_noise_are_those_of_each_total() -> None:
 def test_two_totals_fit_in_one_state() -> None:
     first = total("honaker")
     second = total("honaker", name="costs", wanted=OneChoice((4,)))
-    both = Scheduled.one(CountingView, first.schedule, first, second)
+    both = Scheduled.one(CountingPhase, first.schedule, first, second)
     public, hidden = both.layout(2)
-    assert set(hidden) == {"gains.steps", "gains.nodes", "costs.steps", "costs.nodes"}
+    assert set(flat_hidden(hidden)) == {"gains.steps", "gains.nodes", "costs.steps", "costs.nodes"}
     assert public["gains"]["prefix"].shape == (6,)
     assert public["costs"]["prefix"].shape == (4,)
     assert releases(first, [nobody] * 2)[-1].hidden["steps"] == 2
@@ -279,9 +276,9 @@ def test_a_total_released_more_often_than_it_is_calibrated_for_is_refused() -> N
     """A Toeplitz sum charges nothing after its last release, although people go on to be read."""
     running = total("toeplitz", schedule=EqualBlocks(40, 10))
     assert running.charge(7).amount == 0
-    longer = Scheduled.one(CountingView, EqualBlocks(80, 10), running)
+    longer = Scheduled.one(CountingPhase, EqualBlocks(80, 10), running)
     with pytest.raises(ConfigError, match="the schedule of its blocks"):
-        longer.plan(USUAL, {}, ())
+        longer.plan(USUAL, {})
 
 
 def test_a_plan_whose_later_segments_cannot_be_calibrated_is_refused_at_once() -> None:
@@ -320,8 +317,8 @@ def test_a_sum_goes_on_when_a_longer_segment_has_another_mechanism(
     def made(journal: Any = None) -> RunningSum:
         return RunningSum(1, None, USUAL, bound=1.0, seed=3, journal=journal)
 
-    problem: Any = RunningSum.problem_for(made().settings)
-    assert [problem.total.sum_of(segment).name for segment in (0, 1)] == ["honaker", "toeplitz"]
+    mode: Any = RunningSum.problem_for(made().settings).mode
+    assert [mode.total.sum_of(segment).name for segment in (0, 1)] == ["honaker", "toeplitz"]
     whole = made()
     expected = whole.replay([[0.5]] * 9)
     begun = made(tmp_path / "sum")
