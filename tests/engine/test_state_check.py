@@ -63,8 +63,7 @@ def damaged(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
     """Yield states in which one buffer has another shape, dtype or name, with its name."""
     for part in ("public", "hidden", "block"):
         state: dict[str, Any] = getattr(snapshot, part)
-        if part == "hidden":
-            state = flat_hidden(state)
+        state = flat_hidden(state) if part == "hidden" else state
         for name, value in state.items():
             others: list[Any] = [None, "text", -1] if not isinstance(value, np.ndarray) else [5]
             with np.errstate(all="ignore"):
@@ -153,7 +152,9 @@ def test_a_state_with_a_spiked_covariance_loads(memory_path: Path) -> None:
         lambda snapshot: replace(snapshot, rounds=replace(snapshot.rounds, clock=2)),
         lambda snapshot: replace(snapshot, rounds=replace(snapshot.rounds, clock=10**12)),
         lambda snapshot: replace(snapshot, revision=-1),
-        lambda snapshot: replace(snapshot, hidden={"sum": snapshot.hidden["sum"] | {"steps": 10**15}}),
+        lambda snapshot: replace(
+            snapshot, hidden={"sum": snapshot.hidden["sum"] | {"steps": 10**15}}
+        ),
     ],
 )
 def test_counts_that_contradict_each_other_are_refused(

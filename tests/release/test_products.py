@@ -498,7 +498,7 @@ def test_a_total_with_a_share_pays_no_more_than_that() -> None:
         share=0.75,
     )
     assert total.spent.amount <= 0.75 * USUAL.budget.amount
-    paid = sum((total.sum.charge(index) for index in range(total.releases)), start=zcdp(0.0))
+    paid = sum((total.charge(index) for index in range(total.releases)), start=zcdp(0.0))
     assert paid.amount <= 0.75 * USUAL.budget.amount
     assert isinstance(total.aggregator, Moments)
     assert total.aggregator.unit > 0.99 * total.aggregator.levels

@@ -16,14 +16,15 @@ from functools import cached_property
 from typing import Any, final
 
 from discreet.engine.coins import Coins
-from discreet.engine.flat_state import Published
+from discreet.engine.flat_state import Published, flat
 from discreet.engine.mode import Mode
 from discreet.engine.phase import Position
-from discreet.engine.phases import Measured, Scheduled, state_of
+from discreet.engine.phases import Scheduled, state_of
 from discreet.engine.plan import Plan, State
 from discreet.engine.settings import Settings
 from discreet.engine.snapshot import Snapshot
 from discreet.engine.view import View
+from discreet.errors import ConfigError
 
 
 @final
@@ -48,7 +49,11 @@ class Problem:
     def start(self) -> tuple[Published[Any], State]:
         """Return the public state, typed, and the hidden state before the first round."""
         states, hidden = state_of((each, each.start()) for each in self.mode.phases.statistics)
-        return Published(self.mode.first, states), hidden
+        published = Published(self.mode.first, states)
+        own = flat(published.learned)
+        if any(key.startswith(f"{name}.") for name in states for key in own):
+            raise ConfigError("a part of the public state has the name of a statistic: rename it")
+        return published, hidden
 
     def view(self, public: Any, index: int, begin: int, coins: Coins) -> View:
         """Return the view of the block that begins with `begin` and ends with release `index`.
@@ -65,7 +70,7 @@ class Problem:
             return View(self, phase, public.states, run.measured)
         kind = phases.phase(public.learned)
         phase = kind(self.mode, public.learned, Position(index, begin, index, coins))
-        return View(self, phase, public.states, Measured.of(phase.measures))
+        return View(self, phase, public.states, phases.measured(phase))
 
     @cached_property
     def _public_type(self) -> type[Any]:

@@ -88,6 +88,16 @@ class View:
         return phases.step(self.public.phase, self.measured, self.at.index, horizon - self.at.begin)
 
     @property
+    def _rounds(self) -> int:
+        """Rounds of this block, which a release ends; a step would calculate its charge, too."""
+        phases = self.problem.mode.phases
+        if isinstance(phases, Scheduled):
+            return phases.schedule.end(self.at.index) - self.at.begin
+        horizon = self.horizon
+        assert horizon is not None
+        return phases.rounds(self.public.phase, horizon - self.at.begin)
+
+    @property
     def horizon(self) -> int | None:
         """Number of rounds planned so far; None without end."""
         return self.events.horizon(self.problem.plan.horizon)
@@ -173,7 +183,7 @@ class View:
         batch.decide = self.decide
         answers = phase.read(batch)
         for statistic in self.measured.beside:
-            statistic.gather(block, answers)
+            statistic.gather(self.at.number, block, answers)
         phase.gather(block, answers)
 
     def release(
@@ -192,14 +202,11 @@ class View:
         door
             The one way from aggregates to released values.
         """
-        measured = self.measured
-        # Only a report asks for the rounds, and a step takes a while.
-        step = self.step if measured.beside else None
-        at = Occasion(self.at.number, self.at.begin, 0 if step is None else step.rounds)
+        at = Occasion(self.at.number, self.at.begin, self._rounds)
         results = {}
         states = self.states.copy()
         hidden = hidden.copy()
-        for statistic in measured.all:
+        for statistic in self.measured.all:
             name = statistic.name
             results[name], public, own = statistic.release(
                 at, states.get(name, {}), hidden.get(name, {}), block[name], door

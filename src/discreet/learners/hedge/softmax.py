@@ -120,7 +120,7 @@ class Softmax(Mode):
     settings: HedgeSettings
 
     def check(self) -> None:
-        self.gains.check()
+        self.gains.check(self.gains.schedule)
 
     @cached_property
     def answer(self) -> Row:

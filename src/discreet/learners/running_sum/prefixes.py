@@ -62,7 +62,7 @@ class Prefixes(Mode):
     settings: RunningSumSettings
 
     def check(self) -> None:
-        self.total.check()
+        self.total.check(self.total.schedule)
 
     @cached_property
     def phases(self) -> Scheduled:

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from discreet.learners.reported_view import ReportedView
-from discreet.learners.reporting import BlockReporting, TotalReporting
 
 from discreet import (
     ContinuousMaximizer,
@@ -22,12 +20,20 @@ from discreet import (
 )
 from discreet.audit.cases.learners import cases, long_cases
 from discreet.audit.transcript import measured_costs
+from discreet.budget.privacy import pure
 from discreet.domains import LpBall, UniformMatroid
 from discreet.engine.codec import as_plain, fingerprint
+from discreet.engine.phases import Measured
 from discreet.engine.problem import view_of
+from discreet.engine.schedule import EqualBlocks, Segments
+from discreet.engine.statistics import Occasion, OneRelease, Report, RunningTotal, Units
+from discreet.engine.statistics.report import EARNED
 from discreet.errors import ConfigError, StateError
 from discreet.learners.base import Learner
 from discreet.losses import SquaredLoss
+from discreet.release.aggregators import OneChoice
+from discreet.release.door import Door
+from discreet.release.randomness import seeded_bits
 
 BOTH = Privacy(1.0, 1e-6)
 PURE = Privacy(1.0)
@@ -187,15 +193,13 @@ def test_rounds_whose_set_a_mask_changed_are_reported_although_they_teach_nothin
 def test_a_person_whose_rewards_are_reported_twice_is_caught(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = ReportedView.gather
+    honest = Report.gather
 
-    def heavy(self: ReportedView, block: Any, answers: Any) -> None:
-        honest(self, block, answers)
-        if self.rounds:
-            only_cell = np.zeros((len(answers.earned), 1), dtype=np.int64)
-            self.reporting.aggregator.add(self.reporting.of(block), only_cell, answers.earned)
+    def heavy(self: Report, number: int, block: Any, answers: Any) -> None:
+        honest(self, number, block, answers)
+        honest(self, number, block, answers)
 
-    monkeypatch.setattr(ReportedView, "gather", heavy)
+    monkeypatch.setattr(Report, "gather", heavy)
     case = next(case for case in cases() if case.name == name)
     assert measured_costs(case, pairs=100, seed=1, enough=1.01).largest_cost_over_charge > 1.01
 
@@ -205,9 +209,25 @@ def test_the_audited_cases_have_both_kinds_of_reports() -> None:
     kinds: set[type] = set()
     for case in [*cases(), *long_cases()]:
         if case.name.startswith("arms") and "report" in case.name:
-            problem: Any = type(case.make()).problem_for(case.make().settings)
-            kinds |= {type(problem.reporting(index)) for index in range(problem.plan.releases)}
-    assert kinds == {BlockReporting, TotalReporting}
+            problem = type(case.make()).problem_for(case.make().settings)
+            reports = [each for each in problem.mode.phases.statistics if isinstance(each, Report)]
+            kinds |= {type(report.earned) for report in reports}
+    assert kinds == {OneRelease, RunningTotal}
+
+
+def test_a_horizon_that_is_extended_after_its_end_does_not_end_a_reporting_learner() -> None:
+    """A block without rounds comes first: it reports on nobody, and its release is free."""
+    for stream in ("drifting", "iid"):
+        learner: Any = lived(clicks(report=0.3, stream=stream, seed=1), first_shown)
+        before = learner.report()
+        spent = learner.guarantee.epsilon_spent
+        learner.extend(1000)
+        lived(learner, first_shown, VISITORS + 1000)
+        after = learner.report()
+        assert np.array_equal(after.value[: len(before.value)], before.value)
+        assert len(after.value) > len(before.value)
+        assert after.rounds[-1] == VISITORS + 1000
+        assert learner.guarantee.epsilon_spent == pytest.approx(max(spent, 1.0), rel=1e-3)
 
 
 def test_a_report_goes_on_after_a_load(tmp_path: Path) -> None:
@@ -220,6 +240,93 @@ def test_a_report_goes_on_after_a_load(tmp_path: Path) -> None:
     loaded = lived(load(tmp_path / "shop"), first_shown, 2000)
     assert np.array_equal(loaded.report().rounds, whole.rounds)
     assert np.array_equal(loaded.report().value[: len(before.value)], before.value)
+
+
+# --- the statistic by itself ----------------------------------------------------------------------
+
+UNITS = Units(low=-1.0, high=1.0, scale=4.0, zero=2.0)
+
+
+class Earned(NamedTuple):
+    """Answers whose rewards are these, in units."""
+
+    earned: Any
+
+
+def report_of(earned: Any) -> Report:
+    return Report(UNITS, earned)
+
+
+def of_blocks() -> Report:
+    return Report.of_blocks(pure(0.5), UNITS)
+
+
+def of_total(schedule: Any, method: str = "honaker") -> Report:
+    total = RunningTotal(EARNED, UNITS.number, schedule, BOTH, people=10, method=method)
+    return report_of(total)
+
+
+KINDS: dict[str, Callable[[], Report]] = {
+    "blocks": of_blocks,
+    "total": lambda: of_total(EqualBlocks(120, 10)),
+    "factorisation": lambda: of_total(EqualBlocks(120, 10), "toeplitz"),
+    "disjoint": lambda: of_total(EqualBlocks(120, 10), "disjoint"),
+    "segments": lambda: of_total(Segments(20, 10)),
+    "segments, auto": lambda: of_total(Segments(10, 10), "auto"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_costs_what_the_release_of_rewards_costs_its_people(kind: str) -> None:
+    report = KINDS[kind]()
+    earned = report.earned
+    assert report.spent == earned.spent
+    assert report.is_apart == earned.is_apart
+    for number in range(12):
+        assert report.charge(number) == earned.charge(number)
+        assert report.cohort(number) == earned.cohort(number)
+        assert report.aggregator_at(number) == earned.aggregator_at(number)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_entries_are_the_mean_rewards_of_blocks_and_their_noise(kind: str) -> None:
+    """With the same random bits, entries with and without rewards differ by the rewards."""
+    report = KINDS[kind]()
+    rewards = np.random.default_rng(0).uniform(-1, 1, size=(12, 10))
+
+    def entries(earned: np.ndarray) -> Any:
+        public, hidden = report.start()
+        for number, block_rewards in enumerate(earned):
+            block = {EARNED: report.aggregator_at(number).empty()}
+            report.gather(number, block, Earned(block_rewards))
+            door = Door(seeded_bits(7, number), report.charge(number), number)
+            occasion = Occasion(number, 10 * number, 10)
+            _, public, hidden = report.release(occasion, public, hidden, block[EARNED], door)
+            layout = report.layout(number + 1)
+            assert (set(public), set(hidden)) == tuple(map(set, layout))
+        return report.read(public)
+
+    read = entries(rewards)
+    without = entries(rewards * 0)
+    assert read.rounds.tolist() == list(range(10, 130, 10))
+    assert np.abs(read.value - without.value - 4 * rewards.mean(axis=1)).max() < 1e-3
+    assert np.array_equal(read.standard_deviation, without.standard_deviation)
+    # Nobody earns the value of a missing answer; 12 deviations: α < 1e-5 for Laplace noise.
+    assert np.abs((without.value - 2) / without.standard_deviation).max() < 12
+    if kind == "blocks":
+        assert np.allclose(read.standard_deviation, report.noise / 10)
+
+
+def test_it_is_drawn_before_what_is_learned_and_charged_after_it() -> None:
+    """Sums of charges are rounded up: in another order, a plan would cost another amount."""
+    votes = OneRelease.for_budget("votes", pure(0.3), OneChoice((2,)))
+    costs = OneRelease.for_budget("costs", pure(0.1), OneChoice((2,)))
+    report = Report.of_blocks(pure(0.2), UNITS)
+    for order in ((report, votes, costs), (votes, report, costs), (votes, costs, report)):
+        measured = Measured.of(order)
+        assert [each.name for each in measured.all] == ["earned", "votes", "costs"]
+        charge = votes.charge(0) + costs.charge(0) + report.charge(0)
+        assert measured.charge(0) == charge
 
 
 # --- learners without reports ---------------------------------------------------------------------
