@@ -12,7 +12,6 @@ from pathlib import Path
 
 from discreet.errors import ConfigError
 from discreet.runs.files import write_whole
-from discreet.runs.log_settings import ROW_PER_SLATE
 
 COLUMNS = "columns.json"
 LAYOUT, WARM_START_LAYOUT = "layout", "warm_start_layout"
@@ -55,8 +54,6 @@ def _parsed(content: bytes) -> LogReading | None:
     """Return the content of a file; None if it is damaged."""
     try:
         plain = json.loads(content)
-        if isinstance(plain, list):  # the form of versions up to 0.5
-            return LogReading(plain) if all(isinstance(name, str) for name in plain) else None
         reading = LogReading(plain["columns"], plain["log"])
         return reading if reading.check == plain["check"] else None
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -84,16 +81,13 @@ def store_reading(folder: Path, reading: LogReading, *, begun: bool) -> None:
             "go on with those"
         )
     stored_log = before.log
-    if not {LAYOUT, WARM_START_LAYOUT} & set(stored_log):
-        # An older version wrote it, which read one row per slate only.
-        stored_log = dict.fromkeys((LAYOUT, WARM_START_LAYOUT), ROW_PER_SLATE) | stored_log
     changed = [
         name for name in reading.log if stored_log.get(name, reading.log[name]) != reading.log[name]
     ]
     if changed:
         stored = ", ".join(f"{name} = {stored_log[name]}" for name in changed)
         raise ConfigError(f"{path} says that this run reads a log with {stored}: go on with that")
-    # An older version wrote it, or the run goes on from a warm start to its own log.
+    # A run that goes on from a warm start to its own log has one setting more.
     now = replace(reading, log={**before.log, **reading.log})
     if path.read_text(encoding="utf-8") != now.as_text():
         write_whole(path, now.as_text())

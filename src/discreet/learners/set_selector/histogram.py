@@ -58,15 +58,11 @@ class HistogramView(SelectorView):
     problem: "Histogram"
 
     def shape(self) -> Public:
-        """Return the layout of the state; after the release it has a trace, and the counts.
-
-        A choice that an earlier version committed has no counts, and is read back without them.
-        """
+        """Return the layout of the state; after the release it has a trace, and the counts."""
         chosen = self.problem.first
         if not self.index:
             return chosen
-        counts = None if self.public.counts is None else np.zeros(len(self.problem.cells))
-        return replace(chosen, trace=np.zeros(0), counts=counts)
+        return replace(chosen, trace=np.zeros(0), counts=np.zeros(len(self.problem.cells)))
 
     def update(self, released: Released) -> Public:
         from discreet.optim.greedy import choose_facilities
