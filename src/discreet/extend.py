@@ -9,6 +9,7 @@ Learner, constructor_of, register        what users see
 """
 
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.codec import OMITTED
 from discreet.engine.phases import Adaptive, Run, Scheduled
 from discreet.engine.problem import Problem as Mode
 from discreet.engine.request import Batch, Block, Request
@@ -30,6 +31,7 @@ from discreet.learners.registry import register
 from discreet.release.aggregators import OneChoice, PublicCells, Rows
 
 __all__ = [
+    "OMITTED",
     "Adaptive",
     "Batch",
     "Block",
