@@ -3,8 +3,8 @@
 Each checkout runs its own scenarios (`measures/equality/scenarios.py`) with its own package, in a
 process of its own. Recorded are all decisions, the input and the output of every draw at the door,
 the ledger, and all that may be read after each release; not the layout of the state. Values are
-compared, texts are not: the wording of guarantees, reasons and refusals may change, and names may
-(`RENAMED`). The first difference of each scenario is printed to standard error.
+compared, texts are not: the wording of guarantees, reasons and refusals may change. The first
+difference of each scenario is printed to standard error.
 
 Prints one JSON line: `seeded_equal` says for each mode whether all its runs are equal. The exit
 code is 1 if one differs. Without `--against` this checkout runs twice, which shows that runs can be
@@ -32,8 +32,6 @@ HERE = Path(__file__).resolve().parent.parent
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 """What tells libraries how many threads to use."""
 
-RENAMED = {"living": "active", "coming": "pending"}
-"""Entries of earlier checkouts that have other names now."""
 WORDED = ("facts", "notices", "chosen")
 """Entries whose texts are wording."""
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -120,7 +118,7 @@ def _values(run: Recorded) -> list[tuple[str, str, str]]:
         value = REFUSAL.sub("refused", text)
         if what in WORDED:
             value = QUOTED.sub("a text", value)
-        found.append((step, RENAMED.get(what, what), value))
+        found.append((step, what, value))
     return found
 
 

@@ -21,8 +21,6 @@ def test_every_public_name_exists() -> None:
         assert getattr(discreet, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         discreet.Nothing
-    with pytest.raises(AttributeError, match=r"is now discreet\.functions and "):
-        discreet.arrivals
 
 
 def test_importing_discreet_loads_numpy_at_most() -> None:

@@ -87,8 +87,6 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use, so that `import discreet` stays light."""
-    if name == "arrivals":
-        raise AttributeError("discreet.arrivals is now discreet.functions and discreet.losses")
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -14,6 +14,7 @@ Learner, Modes, constructor_of, register   what users see
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.engine.answers import Entry, OneOf, Row
+from discreet.engine.codec import OMITTED
 from discreet.engine.declarations import (
     Answer,
     DecisionForm,
@@ -46,6 +47,7 @@ from discreet.learners.registry import register
 from discreet.release.aggregators import OneChoice, PublicCells, Rows
 
 __all__ = [
+    "OMITTED",
     "Adaptive",
     "Answer",
     "Batch",

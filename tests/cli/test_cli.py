@@ -45,7 +45,6 @@ def test_the_demo_prints_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("story", "message"),
     [
-        ("sites", "the story 'sites' is an example now: python examples/sites.py"),
         ("opera", "story must be display or regression, got 'opera'"),
     ],
 )

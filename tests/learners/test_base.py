@@ -14,7 +14,7 @@ from discreet import ConfigError, Hedge, Privacy, RunningSum, SetMaximizer, Stat
 from discreet.audit.cases.learners import cases
 from discreet.engine.state_file import encode
 from discreet.functions import SetFunction
-from discreet.learners.base import RENAMED, Learner
+from discreet.learners.base import Learner
 from discreet.learners.forced import forced
 from discreet.learners.homes import HOMES
 from discreet.learners.registry import learner_named
@@ -309,12 +309,3 @@ def test_a_delta_above_one_over_the_number_of_people_warns_in_one_line() -> None
     # Without a horizon the number of people is not known.
     RunningSum(1, None, Privacy(1.0, 0.5), bound=1.0)
     SetMaximizer(20, 2, 10**4, Privacy(1.0, 1e-3), feedback="clicks")  # pure: δ is not used
-
-
-def test_a_name_of_an_earlier_version_is_refused_with_its_present_name() -> None:
-    shop = SetMaximizer(5, 2, 100, Privacy(1.0))
-    for old, new in RENAMED.items():
-        with pytest.raises(AttributeError, match=f"it is now called {new}$"):
-            getattr(shop, old)
-        assert hasattr(shop, new)
-    assert not hasattr(shop, "nothing")

@@ -47,13 +47,13 @@ def test_a_learner_is_made_from_its_settings_by_the_same_constructor() -> None:
     assert again.labels == ["tea", "milk", "soap"]
 
 
-def test_a_wrong_call_is_refused_by_python_and_a_removed_setting_with_its_remedy() -> None:
+def test_a_wrong_call_is_refused_by_python_and_a_setting_of_others_with_the_reason() -> None:
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'privacy'"):
         SetMaximizer(3, 2, 1000)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         SetMaximizer(3, 2, 1000, Privacy(1.0), colour="red")  # type: ignore[call-arg]
-    with pytest.raises(ConfigError, match="expert is no setting"):
-        SetMaximizer(3, 2, 1000, Privacy(1.0), expert="sum")  # type: ignore[call-arg]
+    with pytest.raises(ConfigError, match="stream is no setting here: leave it out, nothing is"):
+        Hedge(3, 1000, Privacy(1.0), stream="iid")  # type: ignore[call-arg]
 
 
 @every_kind

@@ -1,5 +1,7 @@
 """If these fail, blocks aggregated on many machines differ, or decisions need hidden state."""
 
+import json
+import os
 import pickle
 import subprocess
 import sys
@@ -152,6 +154,32 @@ def test_another_process_decides_the_same_from_public_state() -> None:
     for name in shipped:
         for one, two in zip(here[name], there[name], strict=True):
             assert np.array_equal(np.asarray(one), np.asarray(two)), name
+
+
+CALIBRATIONS = """
+import json, sys
+from discreet.audit.cases.learners import cases
+learners = {case.name: case.make(seed=1) for case in cases()}
+found = {name: learner.snapshot().calibration for name, learner in learners.items()}
+json.dump(found, sys.stdout)
+"""
+
+
+def test_a_calibration_is_the_same_on_other_processors() -> None:
+    """Otherwise a state that moves to another machine is refused.
+
+    A processor without wide instructions sums and takes powers in another way.
+    """
+    found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CALIBRATIONS],
+        env=os.environ | {"NPY_DISABLE_CPU_FEATURES": " ".join(found)},
+        capture_output=True,
+        check=True,
+    )
+    here = {name: case.make(seed=1).snapshot().calibration for name, case in CASES.items()}
+    there = json.loads(run.stdout)
+    assert [name for name in there if there[name] != here[name]] == []
 
 
 @names

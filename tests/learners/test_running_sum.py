@@ -130,7 +130,6 @@ def test_scores_have_the_standard_deviation_of_the_total() -> None:
         ({"bound": float("nan")}, "bound must be a number between .* got nan"),
         ({"norm": 3}, "norm must be one of 1.0, 2.0, inf, got 3"),
         ({"norm": "two"}, "norm must be a number, got 'two'"),
-        ({"method": "tree"}, "method is no setting: leave it out"),
         ({"block": 0}, "block must be a whole number, at least 1, got 0"),
         ({"nonnegative": 1}, "nonnegative must be true or false, got 1"),
     ],

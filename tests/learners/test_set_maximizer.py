@@ -470,7 +470,6 @@ def test_a_click_on_what_was_not_shown_counts_as_none() -> None:
         ({"bound": 1e-200, "feedback": "bandit"}, "bound must be a number between"),
         ({"feedback": "smoke"}, "feedback must be full or bandit or clicks, got 'smoke'"),
         ({"stream": "odd"}, "stream must be drifting or iid"),
-        ({"expert": "sum"}, "expert is no setting: leave it out"),
         ({"feedback": "bandit", "explore": 1.5}, "explore must be a number between"),
         ({"explore": 0.1}, "explore is for feedback='clicks' or 'bandit'"),
         ({"function": dict}, "function must be"),

@@ -19,7 +19,6 @@ from discreet.audit.transcript import measured_costs
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
 from discreet.engine.engine import Engine
 from discreet.engine.snapshot import Snapshot
-from discreet.engine.state_file import decode, encode
 from discreet.functions import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
 from discreet.functions.chains import PresentChain
 from discreet.learners.forced import forced
@@ -351,7 +350,6 @@ def test_after_an_error_before_the_draw_fit_reads_people_again() -> None:
     "wrong",
     [
         {"function": Nearby(SITES[:3], 0.3, BOX)},
-        {"method": "histogram"},
         {"report": 0.7},
         {"labels": ["a"]},
         {"domain": "everything"},
@@ -389,20 +387,6 @@ def test_released_counts_add_up_to_the_people_and_are_read_back(tmp_path: Path) 
     assert np.array_equal(first.counts, again.counts)
     noise = first.counts_deviation * np.sqrt(first.counts.size)
     assert 0 < abs(first.counts.sum() - 3000) < 6 * noise
-
-
-def test_a_choice_of_a_version_that_stored_no_counts_is_read_back(tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    arguments: Any = {"function": Nearby(SITES, 0.3, BOX), "journal": state}
-    first = SetSelector(UniformMatroid(25, 2), BOTH, **arguments).fit(homes(300))
-    stored = decode(state.read_bytes(), "state")
-    older = {name: value for name, value in stored.public.items() if name != "counts"}
-    state.write_bytes(encode(replace(stored, public=older)))
-    again = SetSelector(UniformMatroid(25, 2), BOTH, **arguments).fit(homes(300))
-    assert again.numbers == first.numbers
-    assert again.value == first.value
-    assert again.counts is None
-    assert again.counts_deviation is None
 
 
 def test_loading_a_stored_choice_is_refused_with_the_way_to_read_it(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def learned(features: Floats, targets: Floats, privacy: Any = USUAL, **more: Any
 @pytest.mark.parametrize("method", ["auto", "passes"])
 @pytest.mark.parametrize("correlation", [0.0, 0.95])
 def test_intervals_hold_the_truth_as_often_as_they_say(method: str, correlation: float) -> None:
-    """An earlier version covered it with 64 % of its intervals where features correlate."""
+    """Errors that ignore correlations cover it with 64 % of the intervals of 95 % only."""
     inside = []
     widths = []
     deviations = []

@@ -36,7 +36,6 @@ def test_experiments_are_run_by_their_names_only() -> None:
     assert "|".join(["all", *EXPERIMENTS]) in shown
     assert ("all", *EXPERIMENTS) == NAMES
     for name, answer in (
-        ("slips", "discreet: slips are called errata now: discreet reproduce errata\n"),
         (
             "Value",
             f"discreet: name must be one of all, {', '.join(EXPERIMENTS)}, got 'Value', "

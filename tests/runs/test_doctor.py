@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from discreet.arrays import Floats
 from discreet.cli import app
+from discreet.engine.formats import FORMATS
 from discreet.learners.running_sum import RunningSum
 from discreet.release.noise import DiscreteGaussian
 from discreet.release.randomness import RandomBits
@@ -32,6 +33,10 @@ def test_a_sound_machine_is_ok_and_nothing_stays_behind(tmp_path: Path) -> None:
     assert essential == {"versions", "randomness", "exact sampler", "self-test"}
     assert all(findings[name].fine for name in (*essential, "proofs", "file locks"))
     assert "ns per draw" in findings["exact sampler"].says
+    assert (
+        findings["state files"].says
+        == f"format {FORMATS.newest} is written, {FORMATS.read} is read"
+    )
     assert {f"extra {name}" for name in EXTRAS} < findings.keys()
     assert list(tmp_path.iterdir()) == []
     shown = examined()

@@ -265,15 +265,3 @@ def test_a_missing_columns_file_is_not_guessed(tmp_path: Path) -> None:
     (tmp_path / "out" / "columns.json").unlink()
     with pytest.raises(ConfigError, match=r"columns\.json is missing.* restore it"):
         run(tmp_path, settings, log.select("south", "north"))
-
-
-def test_columns_of_an_older_version_are_read(tmp_path: Path) -> None:
-    run(tmp_path, SUMS, CUPS.head(20))
-    path = tmp_path / "out" / "columns.json"
-    whole = path.read_bytes()
-    path.write_text('["cups"]\n')
-    run(tmp_path, SUMS, CUPS)
-    assert path.read_bytes() == whole
-    path.write_text('["mugs"]\n')
-    with pytest.raises(ConfigError, match="go on with those"):
-        run(tmp_path, SUMS, CUPS)

@@ -152,14 +152,10 @@ def test_a_later_run_with_another_layout_is_refused(
     assert run(tmp_path, SHOP + OWN + POSITIONS, as_positions(slates))["visitors"] == 300
 
 
-@pytest.mark.parametrize("older", [False, True])
 def test_a_run_without_a_layout_goes_on_without_one(
-    older: bool, slates: polars.DataFrame, tmp_path: Path
+    slates: polars.DataFrame, tmp_path: Path
 ) -> None:
-    """Versions without layouts stored none."""
     run(tmp_path, SHOP + OWN, slates)
-    if older:
-        (tmp_path / "out" / "columns.json").write_text('["slate", "click"]\n')
     with pytest.raises(ConfigError, match="reads a log with layout = one row per slate: go on"):
         run(tmp_path, SHOP + OWN + POSITIONS, as_positions(slates))
     assert run(tmp_path, SHOP + OWN, slates)["visitors"] == 300

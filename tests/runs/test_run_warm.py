@@ -181,7 +181,7 @@ def test_a_missing_click_is_no_click_on_an_item_of_that_name(tmp_path: Path) -> 
         ),
         (
             UNIFORM + 'expert = "swap"',
-            "expert is no setting: leave it out",
+            "unknown key 'expert'",
         ),
         (SHOP.replace("clicks", "full") + 'propensity = "uniform"', "propensity is for feedback"),
     ],

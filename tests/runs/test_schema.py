@@ -129,7 +129,12 @@ def test_a_file_that_lacks_a_needed_key_is_refused_by_both(kind: str, tmp_path: 
         ("StreamingLearner", 'kind = "LpBall", ', "", "domain lacks its kind"),
         ("ContextualBandit", "context_bound", "context_bond", "did you mean context_bound?"),
         ("RunningSum", "dimension =", "mode = 'auto'\ndimension =", "unknown key 'mode'"),
-        ("Hedge", "bound", "labels = ['a']\nbound", "labels is no setting: give actions a list"),
+        (
+            "Hedge",
+            "bound",
+            "labels = ['a']\nbound",
+            "labels is no setting here: give",
+        ),
         ("select", "reach", "rech", "function: unknown key 'rech', did you mean reach?"),
         ("select", "columns", "column", "unknown key 'column', did you mean columns?"),
         ("select", '"longitude" }', '"longtude" }', "got 'longtude', did you mean longitude?"),

@@ -81,7 +81,7 @@ def test_the_folders_of_a_choice_survive_a_power_cut(
         (SETTINGS.replace("rank = 1", "rank = 9"), "rank"),
         (SETTINGS.replace("items = 4", "items = 5"), "4 sites"),
         (SETTINGS.replace('kind = "Nearby"', 'kind = "Far"'), "function"),
-        ("method = 'sampled'\n" + SETTINGS, "method is no setting: leave it out"),
+        ("method = 'sampled'\n" + SETTINGS, "unknown key 'method'"),
         (
             SETTINGS.replace(BOX, "box = [0.0, 1.0]"),
             r"box\[0\] must be a list of 2 values",

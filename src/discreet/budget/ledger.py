@@ -14,7 +14,7 @@ Guarantee   docs/guarantees/ledger.md, Theorems 2 (adding up), 3 (cohorts), 5 (c
 Runtime     O(1) per charge, O(1) memory
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import exp, inf, nextafter
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +66,7 @@ class Spending:
     everyone: Charge
     pure: float = 0.0
     zcdp: float = 0.0
-    blocks: int = field(default=0, metadata={"later": True})
+    blocks: int = 0
 
     @property
     def takes_delta(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from discreet.cli.app import Json, app, refuse
+from discreet.cli.app import Json, app
 from discreet.cli.completion import completed
 
 NAMES = ("all", "sco-tables", "rates", "value", "errata")
@@ -48,8 +48,6 @@ def reproduce(
     from discreet.papers.reproduce import EXPERIMENTS
     from discreet.papers.reproduce import reproduce as repeat
 
-    if name == "slips":
-        refuse("slips are called errata now: discreet reproduce errata")
     require.one_of("name", name, ("all", *EXPERIMENTS))
     names = list(EXPERIMENTS) if name == "all" else [name]
     report = repeat(

@@ -12,9 +12,6 @@ from typer.core import TyperGroup
 from discreet.cli.app import Delta, Epsilon, Json, answer, app, refuse
 from discreet.cli.completion import completed
 
-EXAMPLES = ("bundle", "dosing", "sites", "totals")
-"""Stories of earlier versions, which are example scripts of these names now."""
-
 
 @app.command(epilog="Example: discreet demo --people 100000 --epsilon 0.5")
 def demo(
@@ -50,8 +47,6 @@ def demo(
     from discreet.simulate.demo.regression import tell_regression
 
     stories = {"display": (tell_display, 1_000_000), "regression": (tell_regression, 100_000)}
-    if story in EXAMPLES:
-        refuse(f"the story {story!r} is an example now: python examples/{story}.py")
     if story not in stories:
         refuse(f"story must be display or regression, got {story!r}")
     tell, usual = stories[story]
@@ -65,13 +60,11 @@ class Plans(TyperGroup):
     """The group of problems that can be planned, each with its own options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse options in front of the problem; earlier versions took them there."""
+        """Refuse options in front of the problem, with the command in its right order."""
         if args and args[0].startswith("-") and args[0] != "--help":
-            words = [word.removeprefix("--problem=") for word in args if word != "--problem"]
-            problem = next(
-                (name for name in self.commands if name in words), "|".join(self.commands)
-            )
-            rest = " ".join(word for word in words if word != problem)
+            named = next((name for name in self.commands if name in args), None)
+            problem = named or "|".join(self.commands)
+            rest = " ".join(word for word in args if word != named)
             refuse(f"the problem comes first: discreet plan {problem} {rest}")
         return super().parse_args(ctx, args)
 

@@ -8,8 +8,8 @@
 A value is decoded by the annotation of its field, so this module imports none of the classes that
 it describes: a field annotated `LpBall | Box | Simplex` takes any of these, by `kind`. If all
 fields of a kind have defaults, its name alone is enough (`function = "ClickModel"`). A wrong type
-is a `ConfigError` that names the field. A field that came later (`metadata={"later": True}`) is
-left out while it has its default, so that older descriptions keep their hash.
+is a `ConfigError` that names the field. A field marked `OMITTED` is left out while it has its
+default, so that a description without it keeps its hash when a version adds the field.
 """
 
 import json
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
+
+OMITTED = {"omitted": True}
+"""Metadata of a field that is left out of descriptions and hashes while it has its default."""
 
 
 def admitted(annotation: object, value: object, name: str) -> object:
@@ -247,11 +250,11 @@ def _plain(value: object) -> object:
 
 
 def _described_fields(value: "DataclassInstance") -> list[Field[object]]:
-    """Return all fields of a dataclass except later ones that have their default value."""
+    """Return all fields of a dataclass except omitted ones that have their default value."""
     described = []
     for field in fields(value):
-        is_later = field.metadata.get("later", False)
-        if not (is_later and getattr(value, field.name) == field.default):
+        is_omitted = field.metadata.get("omitted", False)
+        if not (is_omitted and getattr(value, field.name) == field.default):
             described.append(field)
     return described
 

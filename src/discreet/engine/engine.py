@@ -29,6 +29,7 @@ from discreet.engine import logs
 from discreet.engine.coins import Coins
 from discreet.engine.commits import CommitFailure, commit_and_read_back, store
 from discreet.engine.flat_state import flat
+from discreet.engine.formats import PRESENT
 from discreet.engine.journal import FileJournal, Journal, MemoryJournal, as_journal
 from discreet.engine.keys import coin_key, learner_identity, people_key
 from discreet.engine.plan import Plan, State, Step
@@ -464,17 +465,21 @@ class Engine:
             self._take(first)
             logs.made(self._whose, self.problem.settings, self.problem.plan, self._path)
             return
-        check_fits(self.problem, newest)
+        self._take(newest)
+        logs.loaded(self._whose, newest.index, newest.rounds.clock, self._path)
+
+    def _accept(self, newest: Snapshot) -> Snapshot:
+        """Return the snapshot to go on from; a refused one leaves its file as it was."""
+        check_belongs(self.problem, self.kind, newest)
+        accepted = replace(newest, calibration=self.problem.plan.calibration, version=str(PRESENT))
+        check_fits(self.problem, accepted)
         try:
-            self._take(newest)
+            self._take(accepted)
         except DiscreetError:
             raise
         except Exception:  # a checksum can be forged: the content may be anything
             raise StateError(DOES_NOT_FIT) from None
-        logs.loaded(self._whose, newest.index, newest.rounds.clock, self._path)
-
-    def _accept(self, newest: Snapshot) -> None:
-        check_belongs(self.problem, self.kind, newest)
+        return accepted
 
     def _first(self) -> Snapshot:
         """Return the snapshot before the first round."""

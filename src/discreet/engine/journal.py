@@ -16,6 +16,7 @@ from typing import NoReturn, Protocol
 
 from discreet import require
 from discreet.engine import logs, state_file
+from discreet.engine.formats import FORMATS, Formats
 from discreet.engine.snapshot import Snapshot
 from discreet.errors import ConfigError, StateError
 
@@ -40,10 +41,11 @@ class Journal(Protocol):
     Guarantee: docs/guarantees/engine.md, Theorem 3.
     """
 
-    def claim(self, accept: Callable[[Snapshot], None]) -> Snapshot | None:
-        """Become the only holder, and return the newest snapshot if there is one.
+    def claim(self, accept: Callable[[Snapshot], Snapshot]) -> Snapshot | None:
+        """Become the only holder, and return the snapshot to go on from if there is one.
 
-        `accept` gets that snapshot before anything changes, and raises if it cannot be used.
+        `accept` gets the newest snapshot before anything changes, and returns that to go on from;
+        it raises if there is none.
         """
 
     def commit(self, snapshot: Snapshot) -> None:
@@ -62,7 +64,7 @@ class MemoryJournal:
     def __init__(self) -> None:
         self._snapshot: Snapshot | None = None
 
-    def claim(self, accept: Callable[[Snapshot], None]) -> None:
+    def claim(self, accept: Callable[[Snapshot], Snapshot]) -> None:
         """Raise if the journal belongs to a learner already; a new one is always empty."""
         if self._snapshot is not None:
             raise StateError("this journal belongs to another learner: make a new one")
@@ -94,6 +96,9 @@ class FileJournal:
     Guarantee: docs/guarantees/engine.md, Theorem 3.
     """
 
+    formats: Formats = FORMATS
+    """The formats that are read; the contract tries others."""
+
     def __init__(self, path: str | os.PathLike[str], *, hold: bool = True) -> None:
         if not isinstance(path, str | os.PathLike):
             raise ConfigError(f"journal must be a path, got {require.shown(path)}")
@@ -110,13 +115,12 @@ class FileJournal:
         self._lock: int | None = None
         self._process = os.getpid()
 
-    def claim(self, accept: Callable[[Snapshot], None]) -> Snapshot | None:
+    def claim(self, accept: Callable[[Snapshot], Snapshot]) -> Snapshot | None:
         with self._locked():
             if not self._exists():
                 return None
             self._refuse_links()
-            snapshot = self._read()
-            accept(snapshot)
+            snapshot = accept(self._read())
             snapshot = replace(snapshot, epoch=snapshot.epoch + 1)
             self._write(snapshot)
         return snapshot
@@ -188,7 +192,7 @@ class FileJournal:
             )
 
     def _read(self) -> Snapshot:
-        return state_file.read(self.path)
+        return state_file.read(self.path, self.formats)
 
     def _write(self, snapshot: Snapshot, check: Callable[[], None] = lambda: None) -> None:
         state_file.write(self.path, state_file.encode(snapshot), check)

@@ -1,13 +1,14 @@
 """Settings of learners: frozen, public, hashed; the same in Python, TOML, JSON and state files."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property, wraps
-from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 from discreet import require
 from discreet.budget.privacy import Privacy
 from discreet.engine.codec import (
+    OMITTED,
     as_plain,
     check_fields,
     fingerprint,
@@ -24,41 +25,19 @@ EARNERS = (
     "for learners that see what their decision earned (ContextualBandit, SetSelector; "
     "feedback='bandit' or 'clicks' of sets)"
 )
-NO_REPORT = {"report": f"it is {EARNERS}"}
-"""For learners that never see what a decision earned."""
 
-UNWRITTEN: Mapping[str, bool] = {"unwritten": True}
+FOREIGN = {"report": f"it is {EARNERS}"}
+"""The settings of other learners that no learner without them takes."""
+
+UNWRITTEN = {"unwritten": True}
 """Metadata of a field that no TOML of a user has: a constructor or a command sets it."""
 
-Arguments = ParamSpec("Arguments")
-Made = TypeVar("Made")
 
-
-def refuse_removed(removed: Mapping[str, str], given: Iterable[str]) -> None:
-    """Raise `ConfigError` for a setting that does not exist (any more), with the remedy."""
+def refuse_foreign(reasons: Mapping[str, str], given: Iterable[str]) -> None:
+    """Raise `ConfigError`, with the reason, for a setting that another learner has."""
     for name in given:
-        if name in removed:
-            raise ConfigError(f"{name} is no setting: {removed[name]}")
-
-
-def refuses_removed(
-    removed: Mapping[str, str],
-) -> Callable[
-    [Callable[Concatenate[Made, Arguments], None]], Callable[Concatenate[Made, Arguments], None]
-]:
-    """Return a decorator of constructors that raises `ConfigError` for removed parameters."""
-
-    def decorate(
-        constructor: Callable[Concatenate[Made, Arguments], None],
-    ) -> Callable[Concatenate[Made, Arguments], None]:
-        @wraps(constructor)
-        def checked(self: Made, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> None:
-            refuse_removed(removed, named)
-            constructor(self, *arguments, **named)
-
-        return checked
-
-    return decorate
+        if name in reasons:
+            raise ConfigError(f"{name} is no setting here: {reasons[name]}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,13 +62,13 @@ class Settings:
     contributions: int = 1
     horizon: int | None = None
     seed: int | None = None
-    keyed: bool = field(default=False, metadata={"later": True})
-    mode: str = field(default="auto", metadata={"later": True, **UNWRITTEN})
+    keyed: bool = field(default=False, metadata=OMITTED)
+    mode: str = field(default="auto", metadata=OMITTED | UNWRITTEN)
     """Name of a forced mode (discreet/learners/forced.py); every constructor sets "auto"."""
-    report: float = 0.0
+    report: float = field(default=0.0, metadata=OMITTED)
 
-    removed: ClassVar[Mapping[str, str]] = {}
-    """Settings of earlier versions or of other learners, each with its remedy."""
+    foreign: ClassVar[Mapping[str, str]] = FOREIGN
+    """Settings of other learners, each with the reason why this one does not take it."""
     by_label: ClassVar[Mapping[str, str]] = {}
     """Settings for which a list of labels may stand, each with the field of the labels."""
 
@@ -128,9 +107,6 @@ class Settings:
         """Return the fields that are set, as plain data."""
         plain = as_plain(self)
         del plain["kind"]  # the learner's name is stored beside its settings
-        if not self.report:
-            # So that hashes and coins are those of learners that have no reports.
-            del plain["report"]
         return plain
 
     @classmethod
@@ -159,8 +135,9 @@ class Settings:
     @classmethod
     def from_plain(cls, plain: dict[str, object]) -> Self:
         """Return the settings of plain data, as `as_plain` or a constructor has them."""
-        refuse_removed(cls.removed, plain)
-        require.known_keys(plain, [field.name for field in fields(cls)])
+        known = [field.name for field in fields(cls)]
+        refuse_foreign(cls.foreign, [name for name in plain if name not in known])
+        require.known_keys(plain, known)
         plain = cls.translated(plain)
         missing = [name for name in needed_fields(cls) if name not in plain]
         if missing:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.ledger import Ledger
+from discreet.engine.formats import PRESENT
 from discreet.engine.plan import State
 
 
@@ -77,7 +78,10 @@ class Snapshot:
     settings: dict[str, object]
     settings_hash: str
     calibration: str
-    """Hash of the plan's constants: state of another calibration must not be reinterpreted."""
+    """Hash of the plan's constants: state of another calibration must not be reinterpreted.
+
+    `formats.TRANSLATED` if an upgrader has made it one of the present calibration.
+    """
     epoch: int
     """Number of times that the state was loaded."""
     index: int
@@ -98,3 +102,5 @@ class Snapshot:
     """
     revision: int = 0
     """Number of public events so far."""
+    version: str = str(PRESENT)
+    """The version of discreet that wrote it."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.engine.declarations import GROWING
 from discreet.engine.flat_state import flat, flat_hidden
+from discreet.engine.formats import PRESENT, TRANSLATED
 from discreet.engine.plan import State
 from discreet.engine.problem import Problem, view_of
 from discreet.engine.request import Batch
@@ -28,16 +29,26 @@ def check_belongs(problem: Problem, kind: str, snapshot: Snapshot) -> None:
             f"the state belongs to other settings (of {snapshot.kind}): go on with those, or begin "
             "in another file or folder"
         )
-    if snapshot.calibration != problem.plan.calibration:
-        raise StateError(
-            "this state was calibrated by another version of discreet or its parts: "
-            "go on with that version"
-        )
+    check_calibration(problem, snapshot)
     if snapshot.failed:
         raise StateError(
             "a release of this state failed after its noise was drawn: "
             "it cannot go on; start a new learner"
         )
+
+
+def check_calibration(problem: Problem, snapshot: Snapshot) -> None:
+    """Raise `StateError` if a snapshot was calibrated otherwise, and no upgrader translated it."""
+    if snapshot.calibration in (problem.plan.calibration, TRANSLATED):
+        return
+    differs = f"and {PRESENT} calibrates it otherwise: go on with {snapshot.version}"
+    if snapshot.version == str(PRESENT):
+        differs = "with another NumPy or SciPy, or on another processor: go on there"
+    spent = snapshot.ledger.spent.epsilon(problem.settings.privacy)
+    raise StateError(
+        f"this state was calibrated by discreet {snapshot.version} {differs}, or begin a new "
+        f"learner (epsilon = {spent:.3g} of this one stays spent)"
+    )
 
 
 def check_fits(problem: Problem, snapshot: Snapshot) -> None:

@@ -14,10 +14,9 @@ from sklearn.metrics import accuracy_score
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.engine.settings import refuses_removed
 from discreet.errors import ConfigError
 from discreet.estimators.checked import as_classes, without_data
-from discreet.estimators.linear import REMOVED, PrivateLinear
+from discreet.estimators.linear import PrivateLinear
 from discreet.losses import LogisticLoss, SoftmaxLoss
 from discreet.records.columns import Columns
 
@@ -63,7 +62,6 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
 
     ranges_of_arrays: ClassVar[tuple[str, ...]] = ("classes", "feature_range")
 
-    @refuses_removed(REMOVED)
     def __init__(
         self,
         epsilon: float = 1.0,

@@ -41,15 +41,6 @@ HIDDEN = 0.008
 """Share of second moments hidden by noise below which many passes are better over l₁ balls, too."""
 MOST_HELD = 2**30
 """Largest number of entries of a batch in memory; larger batches are streamed."""
-REMOVED = {
-    "method": "leave it out, fit takes many passes and partial_fit streams; facts_['method'] says "
-    "how",
-    "bound": "leave it out, gradients are clipped at a length that follows from ranges or is "
-    "measured",
-    "curvature": "leave it out, it follows from the loss and from released values",
-    "pace": "leave it out, steps are as long as released values call for",
-}
-"""Parameters of earlier versions, each with its replacement."""
 
 
 class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]

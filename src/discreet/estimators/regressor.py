@@ -13,10 +13,9 @@ from sklearn.metrics import r2_score
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.engine.settings import refuses_removed
 from discreet.errors import ConfigError
 from discreet.estimators.checked import as_targets, without_data
-from discreet.estimators.linear import REMOVED, PrivateLinear
+from discreet.estimators.linear import PrivateLinear
 from discreet.losses import HuberLoss, SquaredLoss
 from discreet.records.columns import Columns
 
@@ -106,7 +105,6 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
 
     ranges_of_arrays: ClassVar[tuple[str, ...]] = ("feature_range", "target_range")
 
-    @refuses_removed(REMOVED)
     def __init__(
         self,
         epsilon: float = 1.0,

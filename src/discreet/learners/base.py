@@ -48,9 +48,6 @@ Modes = Mapping[str, type[Mode]]
 ROWS = (np.ndarray, list, tuple, int)
 """The usual types of rows, which need no closer look to be told apart from tables."""
 
-RENAMED = {"turn": "release_if_due", "living": "active", "coming": "pending"}
-"""Public names of versions before 0.6, each with its present name."""
-
 
 class _Pending(NamedTuple):
     """The round that `act` opened and `observe` will close."""
@@ -471,23 +468,3 @@ class Learner(Readable, Generic[Decision, Decisions]):
         The next question makes it too; this call is for pauses between questions.
         """
         return self._rounds.release_if_due()
-
-
-class _FormerName:
-    """A former name of a public attribute; reading it is refused with the present name.
-
-    A `__getattr__` of `Learner` would make every attribute slower (a fifth of a round of clicks).
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, learner: Learner | None, kind: type[Learner]) -> "_FormerName":
-        if learner is None:
-            return self
-        present = RENAMED[self._name]
-        raise AttributeError(f"{kind.__name__} has no {self._name!r}: it is now called {present}")
-
-
-for _name in RENAMED:
-    setattr(Learner, _name, _FormerName(_name))  # type checkers go on refusing these names

@@ -18,7 +18,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from discreet.engine.settings import NO_REPORT, Settings, refuse_removed
+from discreet.engine.settings import Settings, refuse_foreign
 from discreet.errors import ConfigError
 
 
@@ -41,7 +41,7 @@ def constructor(
     """Return a constructor with the declared signature.
 
     Its arguments become settings, by name. Settings as the first argument are used unchanged. A
-    keyword that was removed in an earlier version raises a `ConfigError` with the remedy.
+    keyword that is a setting of other learners raises a `ConfigError` with the reason.
     """
     parameters = signature(declared)
 
@@ -58,7 +58,7 @@ def constructor(
                 )
             made._begin(*arguments, **named)
             return
-        refuse_removed({**kind.removed, **NO_REPORT}, set(named) - set(parameters.parameters))
+        refuse_foreign(kind.foreign, set(named) - set(parameters.parameters))
         declared(self, *arguments, **named)  # Python itself refuses a wrong call
         given = dict(parameters.bind(self, *arguments, **named).arguments)
         del given["self"]

@@ -9,7 +9,6 @@ from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.functions.sets import AnyFunction, SetFunction
 from discreet.learners.labels import Label, labelled, with_labels
-from discreet.learners.streams import check_stream
 from discreet.limits import MOST_CANDIDATES
 
 
@@ -41,7 +40,6 @@ class ItemSettings(Settings):
     @classmethod
     def translated(cls, given: dict[str, object]) -> dict[str, object]:
         """Return the fields for given arguments: labels as items, and people's own functions."""
-        check_stream(given.get("stream"))
         if "function" in given and (given["function"] is None or given["function"] is SetFunction):
             given = given | {"function": AnyFunction()}
         return with_labels(given, cls.by_label)

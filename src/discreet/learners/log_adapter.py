@@ -23,7 +23,7 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.engine.codec import admitted, needed_fields
 from discreet.engine.labels import Label
 from discreet.engine.readings import Report
-from discreet.engine.settings import NO_REPORT, Settings, refuse_removed
+from discreet.engine.settings import Settings, refuse_foreign
 from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError
 from discreet.learners.homes import HOMES
@@ -112,7 +112,7 @@ class LogAdapter(ABC):
         unknown = [name for name in plain if name not in known]
         by_label = cls.settings_type.by_label.items()
         labels = {names: f"give {count} a list of labels" for count, names in by_label}
-        refuse_removed({**cls.settings_type.removed, **labels, **NO_REPORT}, unknown)
+        refuse_foreign({**cls.settings_type.foreign, **labels}, unknown)
         require.known_keys(unknown, known)
         log = {name: plain[name] for name in keys if name in plain}
         cls.check_log(log, plain)

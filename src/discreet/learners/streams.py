@@ -29,17 +29,6 @@ def assumed_by(stream: Stream) -> str:
     return {"iid": ALIKE, "drifting": MOVING, "adversarial": ADVERSARIAL}[stream]
 
 
-def check_stream(stream: object) -> None:
-    """Refuse the values of earlier versions.
-
-    >>> check_stream("any")
-    Traceback (most recent call last):
-    discreet.errors.ConfigError: stream='any' is called 'drifting' now: write stream='drifting'
-    """
-    if isinstance(stream, str) and stream == "any":
-        raise ConfigError("stream='any' is called 'drifting' now: write stream='drifting'")
-
-
 def refuse_adversarial(stream: object, holds: str) -> None:
     """Refuse "adversarial" where no bound against streams that react is known.
 

@@ -2,7 +2,8 @@
 
 The file is written once, before the first row is read. A later run with other columns would add
 other numbers to the same sums, so it is refused. A damaged file is refused too, and so is a missing
-one once rows were read.
+one once rows were read. A file of an earlier format (discreet/engine/formats.py) is upgraded when
+it is read, and written again by the next run.
 """
 
 import json
@@ -10,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
+from discreet.engine.formats import FORMATS, PRESENT, Origin, Record
 from discreet.errors import ConfigError
 from discreet.runs.files import write_whole
-from discreet.runs.log_settings import ROW_PER_SLATE
 
 COLUMNS = "columns.json"
 LAYOUT, WARM_START_LAYOUT = "layout", "warm_start_layout"
@@ -26,40 +27,43 @@ class LogReading:
     columns: list[str]
     log: dict[str, object] = field(default_factory=dict)
 
-    @property
-    def check(self) -> str:
-        """A hash of the content, by which a damaged file is recognised."""
-        content = json.dumps([self.columns, self.log]).encode()
-        return blake2b(content, digest_size=16).hexdigest()
-
     def as_text(self) -> str:
         """Return the content of the file."""
-        return json.dumps({"columns": self.columns, "log": self.log, "check": self.check}) + "\n"
+        record: Record = {"format": FORMATS.newest, "version": str(PRESENT)}
+        record |= {"columns": self.columns, "log": self.log}
+        return json.dumps(record | {"check": _check_of(record)}) + "\n"
+
+
+def _check_of(record: Record) -> str:
+    """Return a hash of all other entries, by which a damaged file is recognised."""
+    content = {name: value for name, value in record.items() if name != "check"}
+    return blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
 
 
 def stored_reading(folder: Path) -> LogReading | None:
     """Return what columns.json in the folder of a run says; None if there is no such file."""
     path = folder / COLUMNS
     try:
-        reading = _parsed(path.read_bytes())
+        record = _parsed(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
-    if reading is None:
+    if record is None:
         raise ConfigError(f"{path} is not what a run wrote: restore it from a copy")
-    return reading
+    origin = Origin(str(path), record["format"], record["version"])
+    record = FORMATS.upgraded("reading", record, origin)
+    return LogReading(record["columns"], record["log"])
 
 
-def _parsed(content: bytes) -> LogReading | None:
+def _parsed(content: bytes) -> Record | None:
     """Return the content of a file; None if it is damaged."""
     try:
-        plain = json.loads(content)
-        if isinstance(plain, list):  # the form of versions up to 0.5
-            return LogReading(plain) if all(isinstance(name, str) for name in plain) else None
-        reading = LogReading(plain["columns"], plain["log"])
-        return reading if reading.check == plain["check"] else None
-    except (ValueError, KeyError, TypeError, RecursionError):
+        record: Record = json.loads(content)
+        is_whole = record["check"] == _check_of(record)
+        is_stamped = type(record["format"]) is int and isinstance(record["version"], str)
+        return record if is_whole and is_stamped else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
@@ -84,16 +88,13 @@ def store_reading(folder: Path, reading: LogReading, *, begun: bool) -> None:
             "go on with those"
         )
     stored_log = before.log
-    if not {LAYOUT, WARM_START_LAYOUT} & set(stored_log):
-        # An older version wrote it, which read one row per slate only.
-        stored_log = dict.fromkeys((LAYOUT, WARM_START_LAYOUT), ROW_PER_SLATE) | stored_log
     changed = [
         name for name in reading.log if stored_log.get(name, reading.log[name]) != reading.log[name]
     ]
     if changed:
         stored = ", ".join(f"{name} = {stored_log[name]}" for name in changed)
         raise ConfigError(f"{path} says that this run reads a log with {stored}: go on with that")
-    # An older version wrote it, or the run goes on from a warm start to its own log.
+    # A run that goes on from a warm start to its own log has one setting more.
     now = replace(reading, log={**before.log, **reading.log})
     if path.read_text(encoding="utf-8") != now.as_text():
         write_whole(path, now.as_text())

@@ -82,6 +82,7 @@ def examine(begin: Callable[[str], object] = lambda name: None) -> list[Finding]
         Check("exact sampler", _sampler, "pip install --upgrade numba numpy", essential=True),
         Check("self-test", _learner, reinstall, essential=True),
         Check("proofs", _proofs, reinstall),
+        Check("state files", _formats, reinstall),
         Check("compiler cache", _cache, "set NUMBA_CACHE_DIR to a folder that you can write"),
         Check("file locks", _locks, "keep runs on a local disk of a POSIX system"),
         *(
@@ -161,6 +162,12 @@ def _proofs() -> str:
     return f"{len(pages)} pages in {PROOFS}"
 
 
+def _formats() -> str:
+    from discreet.engine.formats import FORMATS
+
+    return f"format {FORMATS.newest} is written, {FORMATS.read} is read"
+
+
 def _cache() -> str:
     from discreet.release import kernels
 
@@ -175,9 +182,9 @@ def _locks() -> str:
 
     with TemporaryDirectory(dir=".") as folder:
         first, second = (FileJournal(f"{folder}/state") for _ in range(2))
-        first.claim(lambda snapshot: None)
+        first.claim(lambda snapshot: snapshot)
         try:
-            second.claim(lambda snapshot: None)
+            second.claim(lambda snapshot: snapshot)
         except StateError:
             return "locks work in this folder"
         finally:

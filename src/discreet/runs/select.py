@@ -46,7 +46,7 @@ from rich.table import Table
 
 from discreet import require
 from discreet.engine.labels import Label
-from discreet.engine.settings import refuse_removed
+from discreet.engine.settings import refuse_foreign
 from discreet.errors import ConfigError
 from discreet.functions.places import Nearby
 from discreet.learners.log_adapter import list_of_columns
@@ -152,7 +152,7 @@ def configured_selection(config: Path) -> Selection:
     columns = plain.pop("columns", None)
     rename = plain.pop("rename", None)
     try:
-        refuse_removed(SetSelectorSettings.removed, unknown)
+        refuse_foreign(SetSelectorSettings.foreign, unknown)
         require.known_keys(unknown, known)
         if columns is not None:
             list_of_columns("columns", columns)

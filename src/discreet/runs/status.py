@@ -15,7 +15,7 @@ from discreet.engine.engine import guarantee_of
 from discreet.engine.journal import FileJournal
 from discreet.engine.problem import Problem, view_of
 from discreet.engine.snapshot import Snapshot
-from discreet.engine.state_check import check_fits
+from discreet.engine.state_check import check_calibration, check_fits
 from discreet.engine.view import View
 from discreet.errors import ConfigError, StateError
 from discreet.learners.log_adapter import LogAdapter, log_adapter_of
@@ -91,11 +91,7 @@ class CommittedRun:
         except ConfigError as error:
             raise StateError(f"the settings in {folder / 'state'} are refused: {error}") from None
         self.problem: Problem = learner.problem_for(settings)
-        if snapshot.calibration != self.problem.plan.calibration:
-            raise StateError(
-                f"{folder / 'state'} was calibrated by another version of discreet or its parts: "
-                "use that version"
-            )
+        check_calibration(self.problem, snapshot)
         check_fits(self.problem, snapshot)
         self._view = view_of(self.problem, snapshot)
         self.guarantee = guarantee_of(self.problem, snapshot)

@@ -168,8 +168,7 @@ def test_a_problem_takes_its_own_options_and_no_others(options: str, option: str
 @pytest.mark.parametrize(
     ("options", "instead"),
     [
-        ("--problem costs --items 5 --rounds 9", "discreet plan costs --items 5 --rounds 9"),
-        ("--rounds 9 --problem=selection", "discreet plan selection --rounds 9"),
+        ("--items 5 costs --rounds 9", "discreet plan costs --items 5 --rounds 9"),
         (
             "--items 5 --slots 2",
             "discreet plan display|costs|regression|contextual|selection|continuous --items 5 "
@@ -177,7 +176,9 @@ def test_a_problem_takes_its_own_options_and_no_others(options: str, option: str
         ),
     ],
 )
-def test_the_old_form_is_refused_and_the_new_one_is_named(options: str, instead: str) -> None:
+def test_options_before_the_problem_are_refused_with_the_right_order(
+    options: str, instead: str
+) -> None:
     result = CliRunner().invoke(app, ["plan", *options.split()])
     assert (result.exit_code, result.stderr) == (
         2,

@@ -1,14 +1,14 @@
 """The contract of all learners: one small function per promise.
 
 If a rule fails, its promise is broken for all users of that learner. The rules are in `rounds`
-(rounds and answers), `refusals` (what one of many brings), `people` (people and machines) and
-`durability` (budgets and files).
+(rounds and answers), `refusals` (what one of many brings), `people` (people and machines),
+`durability` (budgets and files) and `formats` (files of earlier versions).
 """
 
 from collections.abc import Callable, Iterable
 
 from discreet.audit.cases.case import Case
-from discreet.audit.contract import durability, people, refusals, rounds
+from discreet.audit.contract import durability, formats, people, refusals, rounds
 
 __all__ = ["RULES", "Case", "check_learner"]
 
@@ -74,6 +74,8 @@ RULES: dict[str, Callable[[Case], None]] = {
         durability.a_saved_run_goes_on_as_if_nothing_had_happened,
         durability.a_second_load_is_refused_and_the_saver_is_fenced_off,
         durability.killed_anywhere_in_a_release_it_shows_one_decision_only,
+        formats.a_state_of_an_earlier_format_goes_on,
+        formats.a_state_that_cannot_be_upgraded_stays_as_it_was,
         durability.learners_cannot_be_copied,
         durability.every_error_is_one_of_ours,
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.engine.settings import UNWRITTEN, Settings
+from discreet.engine.settings import FOREIGN, UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled, with_labels
 
@@ -41,11 +41,8 @@ class ContextualBanditSettings(Settings):
     max_arms: int | None = None
     block: int | Literal["auto"] = "auto"
 
-    removed: ClassVar[Mapping[str, str]] = {
-        "estimator": 'say how many features matter: relevant="all" (ridge), or a number '
-        "(screening)",
-        "choose": "leave it out, the arm with the best estimate is played",
-        "stream": "leave it out, value assumes people who are alike over time",
+    foreign: ClassVar[Mapping[str, str]] = FOREIGN | {
+        "stream": "leave it out, value assumes people who are alike over time"
     }
     needs_horizon: ClassVar[bool] = True
     by_label: ClassVar[Mapping[str, str]] = {"arms": "labels", "features": "feature_labels"}

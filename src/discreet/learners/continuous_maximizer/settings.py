@@ -1,17 +1,17 @@
 """Public settings of `ContinuousMaximizer`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Self
 
 from discreet import require
 from discreet.domains import Box, SetDomain
+from discreet.engine.codec import OMITTED
 from discreet.engine.settings import UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.functions.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
 from discreet.functions.continuous import Gradient, Multilinear
 from discreet.learners.labels import Label, labelled
-from discreet.learners.streams import Stream, check_stream, refuse_adversarial
+from discreet.learners.streams import Stream, refuse_adversarial
 from discreet.optim.euclidean import is_projected_onto
 
 RELEASES = 160
@@ -37,17 +37,11 @@ class ContinuousMaximizerSettings(Settings):
     stream: Stream = "drifting"
     bound: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
-    report: float = field(default=0.0, metadata=UNWRITTEN)
+    report: float = field(default=0.0, metadata=OMITTED | UNWRITTEN)
 
     needs_horizon: ClassVar[bool] = True
-    removed: ClassVar[Mapping[str, str]] = {
-        "oracle": "leave it out, the learner chooses between vertices and points between them; "
-        "see facts['method']",
-        "copies": "leave it out, one running total leads to the point",
-    }
 
     def __post_init__(self) -> None:
-        check_stream(self.stream)
         refuse_adversarial(self.stream, "stream='drifting', or SetMaximizer with whole preferences")
         if isinstance(self.domain, Box):
             raise ConfigError(
@@ -116,8 +110,7 @@ class ContinuousMaximizerSettings(Settings):
 
     @classmethod
     def from_plain(cls, plain: dict[str, object]) -> Self:
-        """Return settings from plain data; callables and old words are refused with the remedy."""
-        check_stream(plain.get("stream"))
+        """Return settings from plain data; callables are refused with the remedy."""
         for name, kind in (
             ("domain", "OracleMatroid"),
             ("function", "Gradient"),

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from discreet import require
-from discreet.engine.settings import UNWRITTEN, Settings
+from discreet.engine.codec import OMITTED
+from discreet.engine.settings import FOREIGN, UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled, with_labels
 from discreet.limits import MOST_CANDIDATES
@@ -19,9 +20,9 @@ class HedgeSettings(Settings):
     labels: tuple[Label, ...] | None = field(default=None, metadata=UNWRITTEN)
     bound: float = 1.0
     block: int | Literal["auto"] = "auto"
-    report: float = field(default=0.0, metadata=UNWRITTEN)
+    report: float = field(default=0.0, metadata=OMITTED | UNWRITTEN)
 
-    removed: ClassVar[Mapping[str, str]] = {
+    foreign: ClassVar[Mapping[str, str]] = FOREIGN | {
         "stream": "leave it out, nothing is assumed about the stream"
     }
     by_label: ClassVar[Mapping[str, str]] = {"actions": "labels"}

@@ -1,11 +1,10 @@
 """The public settings of `RunningSum`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import ClassVar
 
 from discreet import require
+from discreet.engine.codec import OMITTED
 from discreet.engine.settings import UNWRITTEN, Settings
 
 
@@ -18,13 +17,7 @@ class RunningSumSettings(Settings):
     norm: float = field(default=2, metadata={"infinite": True})
     nonnegative: bool = False
     block: int = 1
-    report: float = field(default=0.0, metadata=UNWRITTEN)
-
-    removed: ClassVar[Mapping[str, str]] = {
-        "method": (
-            "leave it out, the mechanism with the least noise is taken; facts['method'] names it"
-        )
-    }
+    report: float = field(default=0.0, metadata=OMITTED | UNWRITTEN)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,8 +1,7 @@
 """The public settings of a set maximiser."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from discreet import require
 from discreet.errors import ConfigError
@@ -15,7 +14,7 @@ from discreet.functions.sets import (
     WeightedCoverage,
 )
 from discreet.learners.item_settings import ItemSettings
-from discreet.learners.streams import Stream, check_stream, refuse_adversarial
+from discreet.learners.streams import Stream, refuse_adversarial
 from discreet.limits import MOST_CANDIDATES
 
 FORCED = {
@@ -39,12 +38,7 @@ class SetMaximizerSettings(ItemSettings):
     block: int | Literal["auto"] = "auto"
     max_items: int | None = None
 
-    removed: ClassVar[Mapping[str, str]] = {
-        "expert": "leave it out, feedback and stream determine the mode; see facts['method']"
-    }
-
     def __post_init__(self) -> None:
-        check_stream(self.stream)
         super().__post_init__()
         require.whole("slots", self.slots)
         if self.slots > self.items:

@@ -1,8 +1,7 @@
 """The public settings of `SetMinimizer`."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from discreet import require
 from discreet.errors import ConfigError
@@ -15,7 +14,7 @@ from discreet.functions.sets import (
     WeightedCoverage,
 )
 from discreet.learners.item_settings import ItemSettings
-from discreet.learners.streams import Stream, check_stream, refuse_adversarial
+from discreet.learners.streams import Stream, refuse_adversarial
 
 FORCED = {"full": ("auto", "gradients", "bound"), "bandit": ("auto", "pairwise-search")}
 """The modes of each kind of feedback."""
@@ -43,17 +42,7 @@ class SetMinimizerSettings(ItemSettings):
     explore: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
 
-    removed: ClassVar[Mapping[str, str]] = {
-        "expert": "leave it out, feedback decides; facts['method'] says how the learner learns",
-        "regulariser": "leave it out, it follows from the noise of the plan",
-        "clip": (
-            "leave it out, subgradients are clipped at the measured default; bound is the largest "
-            "cost"
-        ),
-    }
-
     def __post_init__(self) -> None:
-        check_stream(self.stream)
         super().__post_init__()
         if self.feedback != "full":
             refuse_adversarial(

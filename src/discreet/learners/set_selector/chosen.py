@@ -34,8 +34,7 @@ class Chosen:
     after a histogram, whose noisy counts determine it, also the worth of the set up to each item.
     `counts` are those noisy counts: the released number of people per public cell, for `Nearby` a
     grid with one axis per coordinate. Some are negative, because each has noise with the standard
-    deviation `counts_deviation`. Both are None without a histogram, and for a choice that an
-    earlier version committed.
+    deviation `counts_deviation`. Both are None without a histogram.
     """
 
     items: list[Label]

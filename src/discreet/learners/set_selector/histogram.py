@@ -146,13 +146,9 @@ class Histogram(SelectorMode):
     def constants(self) -> tuple[object, ...]:
         return len(self.cells), self.cells.grid
 
-    def shape_of(self, public: Public) -> Public:
-        """Return the layout of the state after the release, with a trace, and the counts.
-
-        A choice that an earlier version committed has no counts, and is read back without them.
-        """
-        counts = None if public.counts is None else np.zeros(len(self.cells))
-        return replace(self.first, trace=np.zeros(0), counts=counts)
+    def released_shape(self) -> Public:
+        """Return the layout of the state after the release, with a trace and the counts."""
+        return replace(self.first, trace=np.zeros(0), counts=np.zeros(len(self.cells)))
 
     @property
     def counts_deviation(self) -> float:

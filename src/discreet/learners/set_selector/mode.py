@@ -37,7 +37,7 @@ class Public(Stored):
     """The noisy number of people per public cell, where that was released."""
 
     def shape(self, mode: "SelectorMode", index: int) -> "Public":
-        return mode.shape_of(self) if index else mode.first
+        return mode.released_shape() if index else mode.first
 
 
 class SelectorPhase(Phase[Public]):
@@ -136,7 +136,7 @@ class SelectorMode(Mode):
         """Return the released counts in the shape of the public cells; None without counts."""
         return None
 
-    def shape_of(self, public: Public) -> Public:
+    def released_shape(self) -> Public:
         """Return the layout of the state after the release."""
         return self.first
 

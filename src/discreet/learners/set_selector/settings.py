@@ -7,7 +7,8 @@ from typing import ClassVar, Self
 
 from discreet import require
 from discreet.domains import SetDomain
-from discreet.engine.settings import UNWRITTEN, Settings
+from discreet.engine.codec import OMITTED
+from discreet.engine.settings import FOREIGN, UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.functions.places import Nearby, Types
 from discreet.functions.sets import (
@@ -42,11 +43,10 @@ class SetSelectorSettings(Settings):
     people: int | None = field(default=None, metadata=UNWRITTEN)
     """The number of people, which is known when `fit` is called."""
     horizon: int | None = field(default=None, metadata=UNWRITTEN)
-    keyed: bool = field(default=False, metadata={"later": True, **UNWRITTEN})
+    keyed: bool = field(default=False, metadata=OMITTED | UNWRITTEN)
 
-    removed: ClassVar[Mapping[str, str]] = {
-        "method": "leave it out, public cells decide it; `Chosen.why` has the reason",
-        "horizon": "leave it out, a selector chooses once",
+    foreign: ClassVar[Mapping[str, str]] = FOREIGN | {
+        "horizon": "leave it out, a selector chooses once"
     }
 
     def __post_init__(self) -> None:

@@ -55,6 +55,8 @@ LEVELS = 2**20
 """The number of integer steps from 0 to the clip."""
 MOST_DRAWS = 10**5
 """The largest number of draws: the plan has a table of their charges."""
+GRID = 2.0**30
+"""The number of steps from 0 to the weight of the first draw."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +209,8 @@ class ExactTotal(Statistic[Rows, int]):
         budget = self.settings.privacy.budget
         rates = np.arange(1, self.settings.schedule.releases + 1) ** (-1 / 3)
         weights = rates**2 if budget.measure == "zcdp" else rates
+        # On a grid powers and their sum are the same on every processor, as the calibration is.
+        weights = np.rint(weights * GRID) / GRID
         amounts = budget.amount * (1 - 1e-9) * weights / weights.sum()
         return np.asarray(amounts, dtype=np.float64)
 

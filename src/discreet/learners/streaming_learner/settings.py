@@ -9,8 +9,9 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
+from discreet.engine.codec import OMITTED
 from discreet.engine.schedule import EqualBlocks
-from discreet.engine.settings import UNWRITTEN, Settings
+from discreet.engine.settings import FOREIGN, UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.from_columns import bound_of_features, completed, shifts
 from discreet.losses import (
@@ -60,21 +61,18 @@ class StreamingLearnerSettings(Settings):
     loss: (
         SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss
     ) = SquaredLoss()
-    columns: Columns | None = field(default=None, metadata={"later": True, **UNWRITTEN})
+    columns: Columns | None = field(default=None, metadata=UNWRITTEN)
     feature_bound: float = None  # type: ignore[assignment]  # they follow from columns with bounds
     target_bound: float = None  # type: ignore[assignment]
     bound: float | Literal["auto"] = "auto"
     method: Literal["auto", "passes", "frank-wolfe"] = "auto"
     intercept: bool = False
     block: int | Literal["auto"] = "auto"
-    report: float = field(default=0.0, metadata=UNWRITTEN)
+    report: float = field(default=0.0, metadata=OMITTED | UNWRITTEN)
 
     needs_horizon: ClassVar[bool] = True
-    removed: ClassVar[Mapping[str, str]] = {
-        "curvature": "leave it out, it follows from the loss, the bounds and released values",
-        "pace": "leave it out, the length of steps follows from released values",
-        "allocation": "leave it out, the last coefficients count",
-        "stream": "leave it out, value assumes people who are alike over time",
+    foreign: ClassVar[Mapping[str, str]] = FOREIGN | {
+        "stream": "leave it out, value assumes people who are alike over time"
     }
 
     def __post_init__(self) -> None:
