@@ -87,12 +87,12 @@ def _of_polars(series: "polars.Series") -> Entries:
 
 
 def _of_pandas(series: Any) -> Entries:
-    """Return the entries of a pandas series or index."""
-    kind = series.dtype
+    """Return the entries of a pandas series, index or array."""
+    kind = dtype_of(series)
     if isinstance(kind, np.dtype):
         # Beside a duration, pandas leaves whole numbers as they are: these are all durations.
-        return list(series) if kind.kind == "m" else np.asarray(series.to_numpy())
-    array = series.array
+        return list(series) if kind.kind == "m" else np.asarray(series, dtype=kind)
+    array = getattr(series, "array", series)
     if hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", "") == "pyarrow":
         return _of_arrow(array.__arrow_array__())
     letter = getattr(kind, "kind", "") if hasattr(kind, "numpy_dtype") else ""
@@ -100,7 +100,27 @@ def _of_pandas(series: Any) -> Entries:
         return np.asarray(series.to_numpy(dtype=kind.numpy_dtype, na_value=np.nan))
     if letter in tuple("biu") and not series.isna().any():
         return np.asarray(series.to_numpy(dtype=kind.numpy_dtype))
+    if hasattr(kind, "categories"):  # their missing entries are NaN
+        missing = series.isna()
+        return [None if gone else entry for gone, entry in zip(missing, array, strict=True)]
     return [None if type(entry).__name__ in MISSING else entry for entry in array]
+
+
+def dtype_of(column: Any) -> Any:
+    """Return the dtype of a series of pandas; that of its categories if they are inexact.
+
+    One person's float turns all categories into floats, as it does with the entries of an array.
+
+    >>> import pandas
+    >>> dtype_of(pandas.Series([7, 0.5], dtype="category"))
+    dtype('float64')
+    """
+    kind = column.dtype
+    if hasattr(kind, "categories"):
+        inner = kind.categories.dtype
+        return inner if isinstance(inner, np.dtype) and inner.kind in "fc" else kind
+    # The dtype of an array that pandas keeps in NumPy
+    return kind.numpy_dtype if type(kind).__name__ == "NumpyEADtype" else kind
 
 
 def _of_arrow(array: Any) -> Entries:
