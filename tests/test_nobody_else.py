@@ -357,6 +357,16 @@ def test_ids_that_a_float_does_not_tell_apart_are_no_keys() -> None:
     assert key_text(7.0) == "7"
 
 
+@pytest.mark.parametrize("odd", [7, 1.5, "ann"], ids=repr)
+@pytest.mark.parametrize("series", [polars.Series, pyarrow.array], ids=["polars", "Arrow"])
+def test_one_odd_name_in_a_series_silences_no_unnamed_ones(
+    series: Callable[[list[Any]], Any], odd: Any
+) -> None:
+    """A name that is a float makes all of them floats, among which a null is NaN."""
+    names = names_of(series([None, odd, None]), 3, keyed=False) or []
+    assert (names[0], names[2]) == (None, None)
+
+
 @pytest.mark.parametrize("kind", ["Int64", "Float64", object])
 def test_arrays_of_pandas_are_read_as_its_series(kind: Any) -> None:
     entries = pandas.array([7, None, 8], dtype=kind)

@@ -54,8 +54,10 @@ WHOLE_NUMBERS = (*WHOLE_NUMBERS, *map(str.lower, WHOLE_NUMBERS), "Boolean", "boo
 # --- series ---------------------------------------------------------------------------------------
 
 
-def entries_of(values: Any) -> Any:
+def entries_of(values: Any, *, with_nulls: bool = False) -> Any:
     """Return a series as a list or an array, each entry by itself; other values unchanged.
+
+    A null among floats is NaN; with `with_nulls` it is None, as it is among entries of other types.
 
     >>> import polars
     >>> entries_of(polars.Series([2**60 + 1, None]))
@@ -68,6 +70,8 @@ def entries_of(values: Any) -> Any:
         return values.astype(np.int64) if values.dtype.kind == "m" else values
     if isinstance(values, list | tuple) or not hasattr(values, "to_numpy"):
         return values
+    if with_nulls and (entries := entries_of(values)) is not values:
+        return _with_nulls(values, entries)
     library = type(values).__module__.partition(".")[0]
     kind = type(values).__name__
     if library == "polars" and kind == "Series":
@@ -77,6 +81,16 @@ def entries_of(values: Any) -> Any:
     if library == "pyarrow" and hasattr(values, "type"):
         return _of_arrow(values)
     return values.to_numpy()
+
+
+def _with_nulls(series: Any, entries: Any) -> Any:
+    """Return the entries of a series with None for its nulls, where these are not NaN anyway."""
+    is_array = isinstance(entries, np.ndarray) and entries.ndim == 1 and entries.dtype.kind == "f"
+    nulls = getattr(series, "is_null", None)
+    if not is_array or nulls is None:
+        return entries
+    pairs = zip(np.asarray(nulls()).tolist(), entries, strict=True)
+    return [None if is_null else entry for is_null, entry in pairs]
 
 
 def _of_polars(series: "polars.Series") -> Entries:
