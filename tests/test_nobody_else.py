@@ -327,7 +327,14 @@ def _polars_frame(clicks: list[Any]) -> Any:
     return polars.DataFrame({"click": polars.Series(clicks, strict=False)})
 
 
-@pytest.mark.parametrize("table", [_pandas_frame, _pandas_categories, _polars_frame])
+def _pandas_frames(clicks: list[Any]) -> Any:
+    """Return an iterator of frames; the odd cell, the sixth, is in the second."""
+    return iter([_pandas_frame(clicks[:3]), _pandas_frame(clicks[3:])])
+
+
+@pytest.mark.parametrize(
+    "table", [_pandas_frame, _pandas_frames, _pandas_categories, _polars_frame]
+)
 @pytest.mark.parametrize("odd", [None, 0.5, 1j, Decimal("1.5"), "x", b"x"], ids=repr)
 def test_one_odd_cell_of_a_table_deletes_nobody_elses_click(
     table: Callable[[list[Any]], Any], odd: Any

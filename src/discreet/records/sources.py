@@ -340,6 +340,8 @@ class BatchSource(Source):
     def __post_init__(self) -> None:
         self._first = self._next()
         self._columns = [] if self._first is None else self._first.columns
+        self._naming: tuple[Sequence[str], Sequence[object]] = (), ()
+        """Columns that name items, and these items: each frame has types of its own."""
 
     @property
     def columns(self) -> list[str]:
@@ -353,6 +355,10 @@ class BatchSource(Source):
     def is_rereadable(self) -> bool:
         return False
 
+    def check_items(self, names: Sequence[str], items: Sequence[object]) -> None:
+        super().check_items(names, items)
+        self._naming = names, items
+
     def count(self) -> int | None:
         return None
 
@@ -365,6 +371,7 @@ class BatchSource(Source):
         batch, self._first = self._first, None
         while batch is not None:
             check_present(batch.columns, names, "a later batch")
+            batch.check_items(*self._naming)
             yield from batch.frames(names)
             batch = self._next()
 
