@@ -10,7 +10,14 @@ import numpy as np
 import polars
 import pytest
 
-from discreet import ConfigError, HorizonReached, Privacy, StateError, StreamingLearner
+from discreet import (
+    ConfigError,
+    HorizonReached,
+    Privacy,
+    RunningSum,
+    StateError,
+    StreamingLearner,
+)
 from discreet.budget.conversion import rho_of
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Spending
@@ -23,6 +30,7 @@ from discreet.estimators import (
     PublicScaler,
     linear,
 )
+from discreet.estimators.fits import Fits
 from discreet.learners.forced import forced
 from discreet.losses import SquaredLoss
 from discreet.records.columns import Columns
@@ -275,6 +283,17 @@ def test_a_table_that_fails_half_way_is_counted_and_published() -> None:
     assert "2 fits" not in model.guarantee_  # the stream goes on: it is one fit
     with pytest.warns(UserWarning, match="2 fits"):
         model.fit(frame)
+
+
+def test_a_fit_that_read_nobody_is_forgotten_and_no_other() -> None:
+    """Clones share the count, and another thread may fit one of them meanwhile."""
+    fits = Fits()
+    first, second = (RunningSum(1, 9, Privacy(size), bound=1.0).guarantee for size in (1.0, 2.0))
+    fits.add(first)
+    with pytest.warns(UserWarning, match="2 fits"):
+        fits.add(second)
+    fits.remove(first)
+    assert fits.guarantees == [second]
 
 
 def test_a_table_that_is_too_long_is_counted_once_it_was_read() -> None:

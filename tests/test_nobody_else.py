@@ -29,7 +29,7 @@ from discreet.audit.cases.learners import cases
 from discreet.audit.transcript import measured_costs
 from discreet.domains import LpBall, UniformMatroid
 from discreet.engine.journal import MemoryJournal
-from discreet.engine.labels import Labels
+from discreet.engine.labels import Label, Labels
 from discreet.engine.people import NOBODY, names_of
 from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch
@@ -38,7 +38,7 @@ from discreet.engine.statistics import Opened
 from discreet.engine.tickets import Tickets
 from discreet.errors import DiscreetError, OutOfBounds
 from discreet.estimators.checked import as_classes
-from discreet.feedback import as_rows
+from discreet.feedback import as_rows, each_number
 from discreet.functions import (
     ClickModel,
     ConcaveOverModular,
@@ -53,10 +53,12 @@ from discreet.functions.sets import SetFunctions
 from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.learners.forced import forced
 from discreet.learners.labels import masks_of_people
+from discreet.learners.set_maximizer.answers import first_of
 from discreet.learners.set_selector import sampled
 from discreet.learners.streaming_learner.sample_answer import SampleAnswer
 from discreet.losses import SquaredLoss
 from discreet.records.contexts import as_contexts
+from discreet.records.log_cells import key_text
 from discreet.release.aggregators import Gram, HeldRows
 from discreet.release.aggregators.gain_path import GainPath
 
@@ -295,6 +297,114 @@ def test_masks_of_people_come_in_any_container(container: Callable[[Any], Any]) 
         return
     read = masks_of_people(container(masks), arms, 2, 4)
     assert read.tolist() == [[True, False], [False, False], [True, True], [False, False]]
+
+
+def click_sums_of_table(labels: list[Any], table: Callable[[list[Any]], Any], odd: Any) -> Any:
+    """Return what is aggregated of visitors who click, in a table; "refused" if it is."""
+    learner = SetMaximizer(
+        labels, 1, 3000, Privacy(1.0, 1e-6), feedback="clicks", stream="iid", seed=1
+    )
+    tickets = learner.open_many(learner.rounds_until_release)
+    clicks: list[Any] = tickets.decisions[:, 0].tolist()
+    clicks[5] = odd
+    try:
+        assert learner.close_many(tickets, table(clicks)).all()
+    except ConfigError:
+        assert learner.close_many(tickets, clicks).all()  # all rounds are open still
+        return "refused"
+    return {name: sums.tolist() for name, sums in learner.snapshot().block.items()}
+
+
+def _pandas_frame(clicks: list[Any]) -> Any:
+    return pandas.DataFrame({"click": clicks})
+
+
+def _pandas_categories(clicks: list[Any]) -> Any:
+    return pandas.DataFrame({"click": pandas.Series(clicks, dtype="category")})
+
+
+def _polars_frame(clicks: list[Any]) -> Any:
+    return polars.DataFrame({"click": polars.Series(clicks, strict=False)})
+
+
+def _pandas_frames(clicks: list[Any]) -> Any:
+    """Return an iterator of frames; the odd cell, the sixth, is in the second."""
+    return iter([_pandas_frame(clicks[:3]), _pandas_frame(clicks[3:])])
+
+
+@pytest.mark.parametrize(
+    "table", [_pandas_frame, _pandas_frames, _pandas_categories, _polars_frame]
+)
+@pytest.mark.parametrize("odd", [None, 0.5, 1j, Decimal("1.5"), "x", b"x"], ids=repr)
+def test_one_odd_cell_of_a_table_deletes_nobody_elses_click(
+    table: Callable[[list[Any]], Any], odd: Any
+) -> None:
+    """Where it turned all labels into floats, the table is refused by the type of its column."""
+    small = [101, 102, 103]
+    assert click_sums_of_table(small, table, odd) == click_sums_of_table(small, list, None)
+    read = click_sums_of_table(LABELS, table, odd)
+    assert read == "refused" or read == click_sums_of_table(LABELS, list, None)
+
+
+def test_clicks_in_categories_are_refused_by_the_type_of_these() -> None:
+    learner = SetMaximizer(LABELS, 1, 400, Privacy(1.0, 1e-6), feedback="clicks", seed=1)
+    tickets = learner.open_many(3)
+    with pytest.raises(OutOfBounds, match="pass a list"):
+        learner.close_many(tickets, pandas.Series([LABELS[0], 0.5, None], dtype="category"))
+    missing = pandas.Series([LABELS[0], LABELS[1], None], dtype="category")
+    assert learner.close_many(tickets, missing).all()
+    assert names_of(pandas.Series([None, "ann"], dtype="category"), 2, keyed=False) == [
+        None,
+        b"ann",
+    ]
+
+
+def test_ids_that_a_float_does_not_tell_apart_are_no_keys() -> None:
+    assert key_text(2.0**60) is None
+    assert key_text(7.0) == "7"
+
+
+@pytest.mark.parametrize("odd", [7, 1.5, "ann"], ids=repr)
+@pytest.mark.parametrize("series", [polars.Series, pyarrow.array], ids=["polars", "Arrow"])
+def test_one_odd_name_in_a_series_silences_no_unnamed_ones(
+    series: Callable[[list[Any]], Any], odd: Any
+) -> None:
+    """A name that is a float makes all of them floats, among which a null is NaN."""
+    names = names_of(series([None, odd, None]), 3, keyed=False) or []
+    assert (names[0], names[2]) == (None, None)
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", object])
+def test_arrays_of_pandas_are_read_as_its_series(kind: Any) -> None:
+    entries = pandas.array([7, None, 8], dtype=kind)
+    assert names_of(entries, 3, keyed=True) == [b"7", NOBODY, b"8"]
+
+
+@pytest.mark.parametrize("odd", [1j, "x", b"x", Decimal("1.5")], ids=repr)
+def test_one_odd_entry_of_categories_changes_no_number(odd: Any) -> None:
+    read = np.asarray(each_number(pandas.Series([0.5, odd, 0.25], dtype="category")))
+    assert read[[0, 2]].tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("odd", [0.5, float("nan"), 1j, b"x", "x", np.longdouble(1)], ids=repr)
+def test_one_odd_list_of_an_array_changes_nobody_elses_labels(odd: Any) -> None:
+    arms = Labels((101, 205, 307), "one")
+    read = masks_of_people(np.array([[101, 205], [odd, odd], [307, 101]]), arms, 3, 3)
+    assert read[[0, 2]].tolist() == [[True, True, False], [True, False, True]]
+
+
+@pytest.mark.parametrize("odd", [[5, 6], [0.5, 0.5], ["x", "y"], [None, None]], ids=repr)
+def test_one_odd_list_of_a_series_changes_nobody_elses_mask(odd: Any) -> None:
+    series = polars.Series([[True, False], odd, [False, True]], strict=False)
+    read = masks_of_people(series, None, 2, 3)
+    assert read[[0, 2]].tolist() == [[True, False], [False, True]]
+
+
+def test_a_long_list_of_clicks_on_a_long_slate_delays_nobody() -> None:
+    items = 20_000
+    numbers: dict[Label, int] = {item: item for item in range(items)}
+    clicks = [items - 1] * 200_000  # a look through the slate for each would take minutes
+    assert first_of(numbers, clicks, np.arange(items)) == items - 1
 
 
 # --- 1. one malformed cell affects its own person only --------------------------------------------

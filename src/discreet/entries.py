@@ -54,8 +54,10 @@ WHOLE_NUMBERS = (*WHOLE_NUMBERS, *map(str.lower, WHOLE_NUMBERS), "Boolean", "boo
 # --- series ---------------------------------------------------------------------------------------
 
 
-def entries_of(values: Any) -> Any:
+def entries_of(values: Any, *, with_nulls: bool = False) -> Any:
     """Return a series as a list or an array, each entry by itself; other values unchanged.
+
+    A null among floats is NaN; with `with_nulls` it is None, as it is among entries of other types.
 
     >>> import polars
     >>> entries_of(polars.Series([2**60 + 1, None]))
@@ -68,6 +70,8 @@ def entries_of(values: Any) -> Any:
         return values.astype(np.int64) if values.dtype.kind == "m" else values
     if isinstance(values, list | tuple) or not hasattr(values, "to_numpy"):
         return values
+    if with_nulls and (entries := entries_of(values)) is not values:
+        return _with_nulls(values, entries)
     library = type(values).__module__.partition(".")[0]
     kind = type(values).__name__
     if library == "polars" and kind == "Series":
@@ -79,6 +83,16 @@ def entries_of(values: Any) -> Any:
     return values.to_numpy()
 
 
+def _with_nulls(series: Any, entries: Any) -> Any:
+    """Return the entries of a series with None for its nulls, where these are not NaN anyway."""
+    is_array = isinstance(entries, np.ndarray) and entries.ndim == 1 and entries.dtype.kind == "f"
+    nulls = getattr(series, "is_null", None)
+    if not is_array or nulls is None:
+        return entries
+    pairs = zip(np.asarray(nulls()).tolist(), entries, strict=True)
+    return [None if is_null else entry for is_null, entry in pairs]
+
+
 def _of_polars(series: "polars.Series") -> Entries:
     """Return the entries of a Polars series."""
     kind = str(series.dtype)
@@ -87,12 +101,12 @@ def _of_polars(series: "polars.Series") -> Entries:
 
 
 def _of_pandas(series: Any) -> Entries:
-    """Return the entries of a pandas series or index."""
-    kind = series.dtype
+    """Return the entries of a pandas series, index or array."""
+    kind = dtype_of(series)
     if isinstance(kind, np.dtype):
         # Beside a duration, pandas leaves whole numbers as they are: these are all durations.
-        return list(series) if kind.kind == "m" else np.asarray(series.to_numpy())
-    array = series.array
+        return list(series) if kind.kind == "m" else np.asarray(series, dtype=kind)
+    array = getattr(series, "array", series)
     if hasattr(kind, "pyarrow_dtype") or getattr(kind, "storage", "") == "pyarrow":
         return _of_arrow(array.__arrow_array__())
     letter = getattr(kind, "kind", "") if hasattr(kind, "numpy_dtype") else ""
@@ -100,7 +114,27 @@ def _of_pandas(series: Any) -> Entries:
         return np.asarray(series.to_numpy(dtype=kind.numpy_dtype, na_value=np.nan))
     if letter in tuple("biu") and not series.isna().any():
         return np.asarray(series.to_numpy(dtype=kind.numpy_dtype))
+    if hasattr(kind, "categories"):  # their missing entries are NaN
+        missing = series.isna()
+        return [None if gone else entry for gone, entry in zip(missing, array, strict=True)]
     return [None if type(entry).__name__ in MISSING else entry for entry in array]
+
+
+def dtype_of(column: Any) -> Any:
+    """Return the dtype of a series of pandas; that of its categories if they are inexact.
+
+    One person's float turns all categories into floats, as it does with the entries of an array.
+
+    >>> import pandas
+    >>> dtype_of(pandas.Series([7, 0.5], dtype="category"))
+    dtype('float64')
+    """
+    kind = column.dtype
+    if hasattr(kind, "categories"):
+        inner = kind.categories.dtype
+        return inner if isinstance(inner, np.dtype) and inner.kind in "fc" else kind
+    # The dtype of an array that pandas keeps in NumPy
+    return kind.numpy_dtype if type(kind).__name__ == "NumpyEADtype" else kind
 
 
 def _of_arrow(array: Any) -> Entries:

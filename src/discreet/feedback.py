@@ -104,8 +104,9 @@ def _number(entry: object) -> float:
 
 
 def _entry(entry: object) -> float:
-    """Return one entry as a float; texts by the rules of `_number`, other types by their own."""
-    return _number(entry) if isinstance(entry, str | bytes) else float(entry)  # type: ignore[arg-type]
+    """Return one entry as a float; texts and complex numbers by `_number`, others by their type."""
+    of_numbers = isinstance(entry, str | bytes | complex | np.complexfloating)
+    return _number(entry) if of_numbers else float(entry)  # type: ignore[arg-type]
 
 
 def as_rows(batch: Batch, width: int) -> Floats:

@@ -46,4 +46,9 @@ def test_a_file_of_which_one_line_ends_the_reading_is_caught(
 
     monkeypatch.setattr(JsonLines, "_object_in", strict)
     with pytest.raises(json.JSONDecodeError):
-        measured_costs(case, pairs=40, seed=5)
+        measured_costs(case, pairs=40, seed=1)
+
+
+def test_a_call_in_which_nobody_answers_raises_no_false_alarm(case: Case) -> None:
+    """The fifteenth pair has a person alone in a file, who answers in one stream only."""
+    assert measured_costs(case, pairs=15, seed=6).largest_cost_over_charge <= 1

@@ -140,9 +140,9 @@ def test_another_process_decides_the_same_from_public_state() -> None:
         place = snapshot.public, snapshot.index, snapshot.begin, snapshot.coin_key
         shipped[name] = problem, place, rounds, contexts, masks
         what = count if contexts is None else contexts
-        masked = None if masks is None else learner.open_many(what, masks).decisions
+        masked = None if masks is None else learner.open_many(what, masks).numbers
         again = lived(case, HORIZON // 2, seed=3)
-        here[name] = again.open_many(what).decisions, masked, snapshot.calibration
+        here[name] = again.open_many(what).numbers, masked, snapshot.calibration
     assert len(shipped) > 25
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM],

@@ -40,6 +40,14 @@ def containers_for(answers: list[object]) -> tuple[Container, ...]:
     return tuple(containers)
 
 
+def containers_of_masks() -> tuple[Container, ...]:
+    """Return the containers in which the masks of several people may come."""
+    containers: list[Container] = [list, as_objects, _mixed_masks]
+    if find_spec("polars"):
+        containers += [_polars_objects, _polars_masks]
+    return tuple(containers)
+
+
 def as_objects(people: list[object]) -> np.ndarray:
     """Return an array of one object per person."""
     array = np.empty(len(people), dtype=object)
@@ -89,6 +97,13 @@ def _polars_rows(people: list[object]) -> object:
     return polars.Series(list(map(_row, people)), dtype=polars.List(polars.Float64))
 
 
+def _polars_masks(people: list[object]) -> object:
+    """Return a series of lists of booleans; null for a person without such a list."""
+    import polars
+
+    return polars.Series(list(map(_mask, people)), dtype=polars.List(polars.Boolean))
+
+
 def _mixed(people: list[object], odd: tuple[object, ...]) -> np.ndarray:
     """Return the array that NumPy makes of numbers, and of odd entries in place of others."""
     entries: list[Any] = []
@@ -109,6 +124,18 @@ def _mixed_rows(people: list[object], width: int) -> np.ndarray:
     return np.array(rows).reshape(len(people), width)
 
 
+def _mixed_masks(people: list[object]) -> np.ndarray:
+    """Return the matrix that NumPy makes of masks, and of odd rows in place of others."""
+    masks = list(map(_mask, people))
+    width = max(len(mask) for mask in masks if mask is not None)
+    odd = (*NOT_A_NUMBER, 7)
+    rows: list[list[Any]] = [
+        [odd[place % len(odd)]] * width if mask is None else mask
+        for place, mask in enumerate(masks)
+    ]
+    return np.array(rows)
+
+
 def _whole(person: object) -> int | None:
     """Return a whole number that fits into 64 bits; None for anything else."""
     return person if type(person) is int and abs(person) < 2**63 else None
@@ -117,6 +144,14 @@ def _whole(person: object) -> int | None:
 def _number(person: object) -> float | None:
     """Return a float; None for anything else."""
     return person if type(person) is float else None
+
+
+def _mask(person: object) -> list[bool] | None:
+    """Return one person's mask; None for anything else."""
+    if isinstance(person, np.ndarray) and person.ndim == 1 and person.dtype == np.bool_:
+        mask: list[bool] = person.tolist()
+        return mask
+    return None
 
 
 def _row(person: object) -> list[float] | None:

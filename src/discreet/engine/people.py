@@ -137,7 +137,7 @@ def names_of(persons: object, count: int, *, keyed: bool) -> list[Name] | None:
         return None
     if persons is None:
         raise ConfigError("every round must name its person (keyed): pass persons=, one per round")
-    persons = entries_of(persons)
+    persons = entries_of(persons, with_nulls=True)
     if isinstance(persons, np.ndarray):
         persons = listed(persons) if persons.ndim else None
     if not isinstance(persons, list | tuple) or len(persons) != count:

@@ -37,9 +37,9 @@ class Fits:
             warnings.warn(f"{cost}: guarantee_ is that of one fit", stacklevel=6)
         return f"This is the guarantee of this fit: {cost}."
 
-    def remove_last(self) -> None:
-        """Forget the last fit: it read nobody."""
-        self.guarantees.pop()
+    def remove(self, guarantee: Guarantee) -> None:
+        """Forget a fit that read nobody; another thread may have added others since."""
+        self.guarantees = [other for other in self.guarantees if other is not guarantee]
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self  # a copy spends on the same people, too

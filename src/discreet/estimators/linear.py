@@ -230,13 +230,14 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         """
         is_new = not learner.clock
         fits = self._shared_fits()
+        guarantee = learner.guarantee
         if is_new:
-            self._cost_of_fits = fits.add(learner.guarantee)
+            self._cost_of_fits = fits.add(guarantee)
         try:
             learner.observe_stream(*samples)
         except BaseException:
             if is_new and not learner.clock:  # refused before anybody was read
-                fits.remove_last()
+                fits.remove(guarantee)
             elif learner.releases:
                 self._publish(learner)
             raise

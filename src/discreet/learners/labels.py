@@ -1,6 +1,7 @@
 """Items by number or by label, in settings and in masks."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -9,7 +10,7 @@ from discreet import require
 from discreet.arrays import Integers, Mask
 from discreet.engine.labels import Label as Label
 from discreet.engine.labels import Labels
-from discreet.entries import entries_of
+from discreet.entries import entries_of, listed, plain_entry, whole_in
 from discreet.errors import ConfigError
 from discreet.records.samples import cells_in, opened
 
@@ -155,13 +156,15 @@ def masks_of_people(available: object, labels: Labels | None, room: int, people:
     >>> masks_of_people(("high",), arms, 2, 3)
     array([False,  True])
     """
+    # In an array or a series, one entry may have turned those of others into another type.
+    converted = not isinstance(available, list)
     available = entries_of(available)
     if _is_one_for_all(available):
         mask = _mask_of_person(available, labels, room)
         if mask is not None and mask.any():
             return mask
     elif _has_one_per_person(available, labels, room, people):
-        return _masks_by_row(available, labels, room)
+        return _masks_by_row(available, labels, room, converted)
     raise ConfigError(
         f"available must be a list with one mask of {room} arms per round, or one mask for all "
         "rounds, a tuple or an array with yes at least once"
@@ -200,14 +203,16 @@ def _has_one_per_person(
     return available.shape[1] == room or labels is not None
 
 
-def _masks_by_row(available: list[object] | np.ndarray, labels: Labels | None, room: int) -> Mask:
+def _masks_by_row(
+    available: list[object] | np.ndarray, labels: Labels | None, room: int, converted: bool
+) -> Mask:
     """Return one mask per person; a row of False for an entry that cannot be read."""
     masks = np.zeros((len(available), room), dtype=np.bool_)
     table = available if isinstance(available, np.ndarray) else None
     if table is not None and table.dtype.kind == "b" and table.shape == masks.shape:
         return table.copy()
     for row, entry in zip(masks, available, strict=True):
-        mask = _mask_of_person(entry, labels, room, from_table=table is not None)
+        mask = _mask_of_person(entry, labels, room, converted=converted)
         if mask is not None:
             row[:] = mask
     return masks
@@ -215,27 +220,41 @@ def _masks_by_row(available: list[object] | np.ndarray, labels: Labels | None, r
 
 SPELT = {"True": True, "1": True, "1.0": True, "(1+0j)": True}
 SPELT |= {"False": False, "0": False, "0.0": False, "0j": False}
+SPELT |= {"true": True, "false": False}
 SPELT |= {str(text.encode()): value for text, value in SPELT.items()}
-"""Booleans as they read in a table that one entry turned into texts, bytes or numbers."""
+"""Booleans as they read where one entry turned all into texts, bytes or numbers."""
 
 
 def _mask_of_person(
-    entry: object, labels: Labels | None, room: int, *, from_table: bool = False
+    entry: object, labels: Labels | None, room: int, *, converted: bool = False
 ) -> Mask | None:
     """Return one person's mask, from booleans or labels; None if the entry is neither."""
     try:
-        entry = entry.tolist() if isinstance(entry, np.ndarray) else entry
+        entry = listed(entry) if isinstance(entry, np.ndarray) else entry
         if not isinstance(entry, list | tuple | set | frozenset):
             return None
         values = list(map(require.plain, entry))
         if len(values) == room and not _lists_labels(values):
             return np.array(values, dtype=np.bool_)
-        spelt = [SPELT.get(str(value)) for value in values] if from_table else [None]
+        spelt = [SPELT.get(str(value)) for value in values] if converted else [None]
         if len(values) == room and None not in spelt:
             return np.array(spelt, dtype=np.bool_)
-        return None if labels is None else _mask(values, labels, room)
+        if labels is None:
+            return None
+        parts = [_label(part, labels) for part in entry] if converted else values
+        return _mask(parts, labels, room)
     except Exception:  # an error of one person's entry must not reach anyone else
         return None
+
+
+def _label(part: object, labels: Labels) -> object:
+    """Return the label that a cell of an array or a series stands for; what else it is, if none."""
+    plain = plain_entry(part)
+    whole = whole_in(plain) if isinstance(plain, str) and plain not in labels.numbers else None
+    if whole is None and isinstance(plain, str) and plain not in labels.numbers:
+        with suppress(ValueError):  # a whole number beside a float and a text
+            return plain_entry(float(plain))
+    return plain if whole is None else whole
 
 
 def _is_list(entry: object) -> bool:

@@ -78,6 +78,12 @@ class LogAdapter(ABC):
         self.labels = labels
         """The items' labels, if public events may have added some; None: those of the settings."""
 
+    @property
+    def item_labels(self) -> Sequence[Label]:
+        """The items' labels; none if items have no labels."""
+        labels = getattr(self.settings, "labels", None) if self.labels is None else self.labels
+        return labels or ()
+
     def with_labels(self, labels: Sequence[Label] | None) -> Self:
         """Return this adapter for items that have these labels by now."""
         return type(self)(self.settings, self.log, labels)

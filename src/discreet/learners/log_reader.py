@@ -24,6 +24,7 @@ from discreet.learners.log_adapter import LogAdapter, log_adapter_of, present
 from discreet.progress import bar
 from discreet.records.check import Check, checked, checked_rows
 from discreet.records.kinds import recognised
+from discreet.records.log_cells import NAMING
 from discreet.records.samples import opened as opened_table
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ class LogReader:
     """The column with the person of each row."""
 
     def __post_init__(self) -> None:
-        self.log.check_numbers(self.adapter.numeric(self.columns))
+        numeric = self.adapter.numeric(self.columns)
+        self.log.check_numbers(numeric)
+        naming = [name for name in self.columns if name in NAMING and name not in numeric]
+        self.log.check_items(naming, self.adapter.item_labels)
         if self.person is not None:
             self.log.check_people(self.person)
 

@@ -13,24 +13,30 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Mask
+from discreet.entries import plain_entry
 
 UNIFORM = "uniform"
 """Replaces propensities: slates were drawn uniformly from all items."""
+NAMING = ("slate", "item", "click", "arm")
+"""Columns whose cells name items, unless a learner reads them as numbers."""
 
 
 def item_text(value: object) -> str:
     """Return a logged item or arm as a text.
 
-    A column with missing values has whole numbers as floats; these lose their ".0". A cell that
-    Python does not write out, such as a number of 5,000 digits, gives an empty text.
+    One cell may have turned the whole numbers of a column into floats, decimals or complex numbers,
+    or its texts into bytes. A float that stands for several whole numbers is none of them: it keeps
+    its point or its exponent. A cell that Python does not write out, such as a number of 5,000
+    digits, gives an empty text.
 
     >>> item_text(" tea"), item_text(101), item_text(101.0), item_text(10**5000)
     ('tea', '101', '101', '')
+    >>> item_text(101 + 0j), item_text(b"tea"), item_text(2.0**60)
+    ('101', 'tea', '1.152921504606847e+18')
     """
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
     try:
-        return str(value).strip()
+        plain = plain_entry(value)
+        return str(plain if plain == plain else value).strip()
     except Exception:  # one person's cell must not end the reading
         return ""
 
@@ -38,9 +44,13 @@ def item_text(value: object) -> str:
 def key_text(value: object) -> str | None:
     """Return an id or a kind of event as a text; None for an empty cell.
 
-    >>> key_text(" a7 "), key_text(7.0), key_text(""), key_text(float("nan"))
-    ('a7', '7', None, None)
+    A float that stands for several whole numbers is no id: the rows of several requests would be
+    taken for those of one.
+
+    >>> key_text(" a7 "), key_text(7.0), key_text(""), key_text(float("nan")), key_text(2.0**60)
+    ('a7', '7', None, None, None)
     """
+    value = plain_entry(value)
     if value is None or (isinstance(value, float) and value != value):
         return None
     return item_text(value) or None

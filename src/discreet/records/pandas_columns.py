@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import polars
 
+from discreet.entries import dtype_of
 from discreet.records.series import text_in
 
 NOT_A_TIME = np.iinfo(np.int64).min
@@ -19,9 +20,11 @@ BYTES = {"string": "binary", "large_string": "large_binary", "string_view": "bin
 
 def from_pandas(name: str, column: Any) -> polars.Series:
     """Return a column with its own type; as separate objects if it has none."""
-    kind = column.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "biuf":
-        return polars.Series(name, column.to_numpy())
+    kind = dtype_of(column)
+    if isinstance(kind, np.dtype) and kind.kind in "biufc":
+        return polars.Series(name, _numbers(np.asarray(column, dtype=kind)))
+    if getattr(kind, "kind", "") == "f" and hasattr(kind, "numpy_dtype"):
+        return polars.Series(name, column.to_numpy(dtype=kind.numpy_dtype, na_value=np.nan))
     if _holds_arrow_texts(kind):
         # pandas fails on texts that are no UTF-8, and its error quotes them.
         texts = column.array.__arrow_array__()
@@ -36,6 +39,16 @@ def from_pandas(name: str, column: Any) -> polars.Series:
     else:
         cells = [_cell(cell) for cell in column.astype(object).to_list()]
     return polars.Series(name, cells, dtype=polars.Object)
+
+
+def _numbers(numbers: np.ndarray) -> np.ndarray:
+    """Return the real numbers of a column that one cell may have made complex; NaN for others."""
+    if numbers.dtype.kind == "f" and numbers.dtype.itemsize > 8:
+        return numbers.astype(np.float64)
+    if numbers.dtype.kind != "c":
+        return numbers
+    with np.errstate(all="ignore"):  # a warning would reveal a person's data
+        return np.where(numbers.imag == 0, numbers.real, np.nan).astype(np.float64)
 
 
 def _of_arrow(cell: Any) -> object:

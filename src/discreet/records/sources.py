@@ -22,10 +22,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
 import polars
 
 from discreet.engine import logs
-from discreet.entries import cells_of
+from discreet.entries import cells_of, exact_below
 from discreet.errors import ConfigError
 from discreet.records.kinds import is_pandas
 from discreet.records.pandas_columns import from_pandas
@@ -83,6 +84,20 @@ class Source(ABC):
         """Raise `ConfigError` if a typed schema says that a column cannot name people."""
         for kind in self._typed([name]).values():
             refuse_no_numbers(name, kind, "name people by texts or whole numbers")
+
+    def check_items(self, names: Sequence[str], items: Sequence[object]) -> None:
+        """Raise `ConfigError` if these columns, by their types, cannot name all these items.
+
+        One missing cell may have turned the whole numbers of a column into floats. To read those
+        would drop everybody's clicks inside a release, or take them for clicks on other items.
+        """
+        largest = max((abs(item) for item in items if isinstance(item, int)), default=0)
+        for name, kind in self._typed(names).items():
+            if kind.is_float() and largest >= exact_below(np.dtype(str(kind).lower())):
+                raise ConfigError(
+                    f"the log's column {name} holds {kind}, which does not tell the whole numbers "
+                    "of these items apart: give the column whole numbers or texts"
+                )
 
     def texts_among(self, names: Sequence[str]) -> list[str]:
         """Return which of these columns a typed schema calls texts."""
@@ -246,6 +261,14 @@ class PandasSource(Source):
             raise _same_name()
         return names
 
+    @property
+    def types(self) -> dict[str, polars.DataType]:
+        """The types of columns of floats: other types decide nothing before cells are read."""
+        empty = [
+            from_pandas(name, self.frame.iloc[:0, place]) for place, name in enumerate(self.columns)
+        ]
+        return {column.name: column.dtype for column in empty if column.dtype.is_float()}
+
     def count(self) -> int:
         return len(self.frame)
 
@@ -317,6 +340,8 @@ class BatchSource(Source):
     def __post_init__(self) -> None:
         self._first = self._next()
         self._columns = [] if self._first is None else self._first.columns
+        self._naming: tuple[Sequence[str], Sequence[object]] = (), ()
+        """Columns that name items, and these items: each frame has types of its own."""
 
     @property
     def columns(self) -> list[str]:
@@ -330,6 +355,10 @@ class BatchSource(Source):
     def is_rereadable(self) -> bool:
         return False
 
+    def check_items(self, names: Sequence[str], items: Sequence[object]) -> None:
+        super().check_items(names, items)
+        self._naming = names, items
+
     def count(self) -> int | None:
         return None
 
@@ -342,6 +371,7 @@ class BatchSource(Source):
         batch, self._first = self._first, None
         while batch is not None:
             check_present(batch.columns, names, "a later batch")
+            batch.check_items(*self._naming)
             yield from batch.frames(names)
             batch = self._next()
 

@@ -159,13 +159,15 @@ def first_of(numbers: Numbers, click: object, slate: Integers) -> int:
     if click is None:
         return NO_CLICK
     shown = slate.tolist()
+    # A logged slate may be as long as the list of clicks: neither must delay anybody.
+    place_of = {item: place for place, item in reversed(list(enumerate(shown)))}
     places = []
     for single in click if isinstance(click, list | tuple) else [click]:
         item = item_of(numbers, single)
-        if item < 0 or item not in shown:
+        if item < 0 or item not in place_of:
             return NOT_SHOWN  # at once: a list of a million others must not delay anybody
-        places.append(shown.index(item))
-    return shown[min(places)] if places else NO_CLICK
+        places.append(place_of[item])
+    return int(shown[min(places)]) if places else NO_CLICK
 
 
 def item_of(numbers: Numbers, click: object) -> int:
