@@ -1,7 +1,6 @@
 """If these fail, an adversary that has seen all decisions before this round's takes most value."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from discreet.engine.flat_state import flat
 from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.functions import ConcaveOverModular, GraphCut, MinusModular
 from discreet.learners.forced import forced
-from discreet.learners.set_maximizer.ordered_experts import ExpertsPhase, OrderedExperts
+from discreet.learners.set_maximizer.ordered_experts import ExpertsPhase
 from discreet.release.aggregators import Rows
 
 BOTH = Privacy(1.0, 1e-6)
@@ -284,11 +283,13 @@ def added(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 
 def gather_with(learner: SetMaximizer, rows: np.ndarray, slates: np.ndarray) -> None:
     """Aggregate visitors of the first block as if they had met these slates."""
-    mode = SetMaximizer.problem_for(learner.settings)
-    assert isinstance(mode, OrderedExperts)
-    view = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
-    answers = view.read(Batch(np.arange(len(rows)), rows, EMPTY_REQUEST))
-    view.gather(view.empty_block(), replace(answers, slates=slates))
+    problem = SetMaximizer.problem_for(learner.settings)
+    view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
+    assert isinstance(view.phase, ExpertsPhase)
+    batch = Batch(np.arange(len(rows)), rows, EMPTY_REQUEST)
+    batch.kept = slates
+    answers = view.phase.read(batch)
+    view.phase.gather(view.empty_block(), answers)
 
 
 def test_gains_on_ones_own_slate_are_those_of_the_set_function(added: list[np.ndarray]) -> None:

@@ -190,4 +190,5 @@ def test_a_shipped_problem_carries_its_settings_and_nothing_else(name: str) -> N
     view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
     batch = Batch(np.array([0]), problem.mode.answer.rows(case.people(1)), EMPTY_REQUEST)
     view.count(view.empty_block(), batch)
-    assert problem.__reduce__() == (type(problem), (learner.settings,))
+    assert problem.__reduce__() == (type(problem), (problem.mode,))
+    assert problem.mode.__reduce__() == (type(problem.mode), (learner.settings,))

@@ -186,7 +186,7 @@ def test_no_more_visitors_meet_trials_than_explore_allows(stream: Any, explore: 
     while learner.clock < 20_000:
         learner.release_if_due()
         count = learner.rounds_until_release
-        public = view_of(mode_of(learner), learner.snapshot()).public
+        public = view_of(Problem(mode_of(learner)), learner.snapshot()).public
         assert isinstance(public, Public)
         plan = public.phase
         of_incumbent = int(plan.counts[0]) if isinstance(plan, TrialsPlan) else count
@@ -309,12 +309,9 @@ def test_sets_with_masks_are_in_order_and_padded_at_the_end() -> None:
         ({"feedback": "bandit", "explore": 1.5}, "explore"),
         ({"feedback": "bandit", "explore": 5e-324}, "explore"),
         ({"feedback": "bandit", "explore": "x"}, "explore"),
-        ({"expert": "pairs"}, "expert is no setting"),
-        ({"clip": 1.0}, "clip is no setting"),
         ({"feedback": "bandit", "function": PAIRS}, "function"),
         ({"function": MinusModular(GraphCut(((0, 7),)))}, "edges"),
         ({"function": len}, "function"),
-        ({"regulariser": "bound"}, "regulariser is no setting"),
         ({"block": 0}, "block"),
     ],
 )

@@ -421,4 +421,4 @@ def test_a_choice_that_was_begun_in_a_file_can_be_completed(
 def test_a_pickled_problem_reads_people_as_before(in_parts: bool) -> None:
     settings = SetSelector(UniformMatroid(6, 2), BOTH, function=FacilityLocation).settings
     problem = SetSelector.problem_for(replace(settings, people=10), in_parts=in_parts)
-    assert pickle.loads(pickle.dumps(problem)).in_parts == in_parts
+    assert pickle.loads(pickle.dumps(problem)).mode.in_parts == in_parts

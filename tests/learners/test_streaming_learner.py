@@ -112,7 +112,7 @@ def test_one_sample_moves_the_sum_by_no_more_than_calibrated(
     moved = (first - second).astype(float)
     if learner.settings.domain.corners and "method" in method:
         assert np.abs(moved).max() <= 2 * rows.levels
-        assert mode.corners.selection(0).span == rows.span == 4 * rows.levels
+        assert mode.corners.gradient.selection(0).span == rows.span == 4 * rows.levels
     else:
         norm = 1 if learner.settings.privacy.pure else 2
         assert np.linalg.norm(moved, norm) <= rows.sensitivity(norm)
@@ -188,7 +188,7 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy) -> None:
 
     def draw_law(index: int, total: Any) -> list[Fraction]:
         return selection_law(
-            mode.corners.selection(index), rows.opposites(total, both=True).values.tolist()
+            mode.corners.gradient.selection(index), rows.opposites(total, both=True).values.tolist()
         )
 
     def law(stream: Any) -> list[Fraction]:

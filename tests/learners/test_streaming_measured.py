@@ -117,9 +117,9 @@ def test_measured_bounds_are_functions_of_released_counts() -> None:
     counts = np.zeros((2, 20))
     counts[0, 2] = 1000
     counts[1, 5] = 1000
-    measured = viewed(mode).bounded(counts.reshape(-1))
+    measured = viewed(mode).phase.bounded(counts.reshape(-1))
     assert (measured.length, measured.target, measured.moments.spikes) == (0.25, 2.0**-5, 0)
-    unmeasured = viewed(mode).bounded(np.zeros(40))
+    unmeasured = viewed(mode).phase.bounded(np.zeros(40))
     assert (unmeasured.length, unmeasured.target) == (1.0, 1.0)
 
 
@@ -238,7 +238,7 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
     targets = np.array([0.0, 1, 0, 1, 1, 0, np.nan, 0.4])
     held = view.aggregators()["held"]
     full = held.empty()
-    view.gather({"held": full}, view.read(batch_of(Samples(features, targets))))
+    view.count({"held": full}, batch_of(Samples(features, targets)))
     for part in mode.passes.parts:
         of_people = _function_of_samples(mode, part, full)
 
