@@ -170,7 +170,7 @@ def _check_contexts(case: Case, people: list[object]) -> None:
 def _check_masks(case: Case) -> None:
     """Check that others are answered the same beside a person of any mask."""
     learner = case.make()
-    if type(learner).problem_for(learner.settings).notion != "joint DP":
+    if type(learner).problem_for(learner.settings).mode.promise.notion != "joint DP":
         return  # masks are public
     rows = _contexts(case)
     drawn = case.masks(len(rows))
