@@ -1,13 +1,15 @@
 """Compilation of kernels: cached on disk, without the global lock, imported on first use.
 
 Kernels that call each other are in ONE file, because Numba's cache does not notice a change of a
-callee in another file. Importing such a file imports Numba; `OnFirstUse` delays that until a kernel
-is called.
+callee in another file. Functions of other files enter a kernel by `called_by_kernels`, which makes
+their code a part of the cache's key. Importing a file of kernels imports Numba; `OnFirstUse` delays
+that until a kernel is called.
 """
 
 import warnings
 from collections.abc import Callable
 from importlib import import_module
+from types import FunctionType
 from typing import ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
@@ -59,6 +61,21 @@ def compiled(
 def compiled_sums(function: Callable[P, R_co]) -> Compiled[P, R_co]:
     """Compile a function whose long sums of floats may be added in another order, vectorised."""
     return compiled(function, fastmath=frozenset({"reassoc"}))
+
+
+def called_by_kernels(law: Callable[P, R_co]) -> Callable[P, R_co]:
+    """Return a copy of a plain function that a compiled closure can call.
+
+    The function calls NumPy and nothing else. Numba finds a closure in its cache by the variables
+    that it captures: a function of a module by its name alone, a copy by its code. So every later
+    process finds the kernel, and it is compiled again after the function has changed.
+    """
+    from numba.extending import register_jitable
+
+    assert isinstance(law, FunctionType)
+    parts = (law.__code__, law.__globals__, law.__name__, law.__defaults__, law.__closure__)
+    made: Callable[P, R_co] = register_jitable(FunctionType(*parts))
+    return made
 
 
 class OnFirstUse:

@@ -5,15 +5,19 @@ that a learner needs is the slope ℓ′, the derivative in m. `StreamingLearner
 features to `feature_bound` and its target to `target_bound`. `Loss` documents the methods that all
 losses have.
 
+A new loss is a class here, and a member of `AnyLoss` and `MARGIN_LOSSES`. It states its slope once,
+as a function of NumPy operations, which is compiled into the pass over samples.
+
 >>> SquaredLoss().slopes(np.array([0.5]), np.array([1.0]))
 array([-1.])
 >>> LogisticLoss().slopes(np.array([0.0]), np.array([1.0]))
 array([-0.5])
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,37 +40,59 @@ __all__ = [
 ]
 
 
-class Loss(Protocol):
-    """A loss of one margin; `SoftmaxLoss` has one margin per class instead."""
+Numbers = TypeVar("Numbers", float, Floats)
+"""A number in compiled code, or an array of them."""
+
+
+class Slope(Protocol):
+    """The derivative ℓ′(m, y) in the margin, as a function of NumPy operations only.
+
+    NumPy calls it with arrays, and the compiled pass over samples with numbers. So the law of a
+    loss is stated once.
+    """
+
+    def __call__(self, margin: Numbers, target: Numbers, parameter: float, /) -> Numbers:
+        """Return ℓ′(margin, target) of the loss with this parameter."""
+
+
+class Loss(ABC):
+    """Base class of the losses of one margin; `SoftmaxLoss` has one margin per class instead."""
 
     @property
-    def code(self) -> int:
-        """Number of the slope function in the compiled pass."""
+    @abstractmethod
+    def slope(self) -> Slope:
+        """Derivative of the loss in the margin."""
 
     @property
     def parameter(self) -> float:
-        """Parameter of the slope function in the compiled pass."""
+        """Parameter of the slope; 0 if it has none."""
+        return 0.0
 
     @property
+    @abstractmethod
     def curvature(self) -> float:
         """Approximate second derivative ℓ″, where it is not 0."""
 
     @property
     def classifies(self) -> bool:
         """Whether targets lie in [0, 1], so that slopes lie in [−1, 1]."""
+        return False
 
     def slopes(self, margins: Floats, targets: Floats) -> Floats:
         """Return the derivative ℓ′(m, y) in the margin, per sample."""
+        return self.slope(margins, targets, self.parameter)
 
+    @abstractmethod
     def values(self, margins: Floats, targets: Floats) -> Floats:
         """Return the loss ℓ(m, y), per sample."""
 
+    @abstractmethod
     def predict(self, margins: Floats) -> Floats:
         """Return the predicted target, per margin."""
 
 
 @dataclass(frozen=True)
-class SquaredLoss:
+class SquaredLoss(Loss):
     """Squared loss: ℓ(m, y) = (m − y)².
 
     Examples
@@ -75,13 +101,11 @@ class SquaredLoss:
     array([0.25])
     """
 
-    code = 0
-    parameter = 0.0
     curvature = 2.0
-    classifies = False
 
-    def slopes(self, margins: Floats, targets: Floats) -> Floats:
-        return 2 * (margins - targets)
+    @staticmethod
+    def slope(margin: Numbers, target: Numbers, parameter: float) -> Numbers:
+        return 2.0 * (margin - target)
 
     def values(self, margins: Floats, targets: Floats) -> Floats:
         return np.square(margins - targets)
@@ -91,7 +115,7 @@ class SquaredLoss:
 
 
 @dataclass(frozen=True)
-class LogisticLoss:
+class LogisticLoss(Loss):
     """Logistic loss: ℓ(m, y) = log(1 + e^m) − y·m, for targets y in {0, 1} or between.
 
     Examples
@@ -100,23 +124,23 @@ class LogisticLoss:
     array([0.5])
     """
 
-    code = 1
-    parameter = 0.0
     curvature = 0.2
     classifies = True
 
-    def slopes(self, margins: Floats, targets: Floats) -> Floats:
-        return self.predict(margins) - targets
+    @staticmethod
+    def slope(margin: Numbers, target: Numbers, parameter: float) -> Numbers:
+        bent: Numbers = np.tanh(0.5 * margin)
+        return 0.5 * (1.0 + bent) - target
 
     def values(self, margins: Floats, targets: Floats) -> Floats:
         return np.logaddexp(0.0, margins) - targets * margins
 
     def predict(self, margins: Floats) -> Floats:
-        return np.asarray(0.5 * (1 + np.tanh(0.5 * margins)), dtype=np.float64)
+        return self.slope(margins, np.zeros_like(margins), self.parameter)  # ℓ′ is p(m) − y
 
 
 @dataclass(frozen=True)
-class HuberLoss:
+class HuberLoss(Loss):
     """Huber loss: ℓ(m, y) = (m − y)²/2 for |m − y| ≤ width, else width·(|m − y| − width/2).
 
     Large errors count less than in the squared loss.
@@ -133,9 +157,7 @@ class HuberLoss:
     """
 
     width: float = 1.0
-    code = 2
     curvature = 1.0
-    classifies = False
 
     def __post_init__(self) -> None:
         require.number("width", self.width, 1e-15, 1e15)
@@ -144,8 +166,10 @@ class HuberLoss:
     def parameter(self) -> float:
         return self.width
 
-    def slopes(self, margins: Floats, targets: Floats) -> Floats:
-        return np.clip(margins - targets, -self.width, self.width)
+    @staticmethod
+    def slope(margin: Numbers, target: Numbers, parameter: float) -> Numbers:
+        clipped: Numbers = np.minimum(parameter, np.maximum(-parameter, margin - target))
+        return clipped
 
     def values(self, margins: Floats, targets: Floats) -> Floats:
         error = np.abs(margins - targets)
@@ -157,7 +181,7 @@ class HuberLoss:
 
 
 @dataclass(frozen=True)
-class GeneralisedLinearLoss:
+class GeneralisedLinearLoss(Loss):
     """Negative log-likelihood of a generalised linear model: ℓ(m, y) = A(m) − y·m.
 
     A is the log-partition function of the canonical link: m²/2 for "identity", log(1 + e^m) for
@@ -180,12 +204,13 @@ class GeneralisedLinearLoss:
         require.one_of("link", self.link, ("identity", "logistic", "log"))
 
     @property
-    def code(self) -> int:
-        return {"identity": 3, "logistic": 1, "log": 4}[self.link]
-
-    @property
-    def parameter(self) -> float:
-        return 0.0
+    def slope(self) -> Slope:
+        slopes: dict[str, Slope] = {
+            "identity": _identity_slope,
+            "logistic": LogisticLoss.slope,
+            "log": _log_slope,
+        }
+        return slopes[self.link]
 
     @property
     def classifies(self) -> bool:
@@ -194,9 +219,6 @@ class GeneralisedLinearLoss:
     @property
     def curvature(self) -> float:
         return {"identity": 1.0, "logistic": 0.2, "log": 1.0}[self.link]
-
-    def slopes(self, margins: Floats, targets: Floats) -> Floats:
-        return self.predict(margins) - targets
 
     def values(self, margins: Floats, targets: Floats) -> Floats:
         log_partition = {
@@ -207,11 +229,16 @@ class GeneralisedLinearLoss:
         return np.asarray(log_partition - targets * margins, dtype=np.float64)
 
     def predict(self, margins: Floats) -> Floats:
-        if self.link == "identity":
-            return margins
-        if self.link == "logistic":
-            return LogisticLoss().predict(margins)
-        return np.exp(np.minimum(margins, 30.0))
+        return self.slope(margins, np.zeros_like(margins), self.parameter)  # ℓ′ is A′(m) − y
+
+
+def _identity_slope(margin: Numbers, target: Numbers, parameter: float) -> Numbers:
+    return margin - target
+
+
+def _log_slope(margin: Numbers, target: Numbers, parameter: float) -> Numbers:
+    expected: Numbers = np.exp(np.minimum(margin, 30.0))
+    return expected - target
 
 
 @dataclass(frozen=True)
@@ -244,15 +271,31 @@ class SoftmaxLoss:
         weights = np.exp(margins - margins.max(axis=1, keepdims=True))
         return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
 
-    def slopes(self, margins: Floats, targets: Floats) -> Floats:
-        """Return the derivative in each class's margin, one row per sample.
+    @staticmethod
+    def class_slopes(margins: Floats, target: Numbers) -> None:
+        """Overwrite margins, one entry per class, by the derivatives in them.
 
-        A sample whose target is no class has slopes of zero.
+        An entry is a number in compiled code, for one sample, and an array in NumPy, for many. A
+        target that is no class gives slopes of zero.
         """
-        known = np.isin(targets, np.arange(self.classes))
-        slopes = self.predict(margins)
-        slopes[np.flatnonzero(known), targets[known].astype(np.int64)] -= 1.0
-        return np.asarray(slopes * known[:, None], dtype=np.float64)
+        classes = len(margins)
+        largest = margins[0]
+        for place in range(1, classes):
+            largest = np.maximum(largest, margins[place])
+        total = 0.0 * largest
+        for place in range(classes):
+            margins[place] = np.exp(margins[place] - largest)
+            total = total + margins[place]
+        is_class = (target >= 0.0) & (target < classes) & (target == np.floor(target))
+        for place in range(classes):
+            chance = np.divide(margins[place], total)  # unlike /, it never raises: faster
+            margins[place] = (chance - (target == place)) * is_class
+
+    def slopes(self, margins: Floats, targets: Floats) -> Floats:
+        """Return the derivative in each class's margin, one row per sample."""
+        by_class = np.array(margins.T, dtype=np.float64, order="C")
+        self.class_slopes(by_class, targets)
+        return np.ascontiguousarray(by_class.T)
 
 
 @dataclass(frozen=True)
@@ -291,6 +334,22 @@ class CallableLoss:
             return None
         # Copied: a function may return the same array again and again.
         return np.array(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
+
+
+AnyLoss: TypeAlias = (
+    SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss
+)
+"""The losses that `StreamingLearner` takes, by name in TOML."""
+
+MARGIN_LOSSES: tuple[Loss, ...] = (
+    SquaredLoss(),
+    LogisticLoss(),
+    HuberLoss(),
+    GeneralisedLinearLoss("identity"),
+    GeneralisedLinearLoss("logistic"),
+    GeneralisedLinearLoss("log"),
+)
+"""Losses that have every slope of one margin."""
 
 
 class Samples:

@@ -1,8 +1,11 @@
-"""If these fail, a fused pass exceeds the bound that `Rows` states, or computes wrong vectors."""
+"""If these fail, a fused pass exceeds the bound that `Rows` states, or computes wrong vectors.
+
+The bound holds for all people and for all laws: laws that no loss has are fed in as well.
+"""
 
 from itertools import product
 from math import inf, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -11,17 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from discreet.errors import ConfigError
-from discreet.losses import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
-from discreet.release.aggregators import Rows
+from discreet.learners.set_maximizer.click_gains import stack_click_gains
+from discreet.losses import MARGIN_LOSSES, HuberLoss, SoftmaxLoss
+from discreet.release.aggregators import Rows, SampleBounds
 
-LOSSES: list[Any] = [
-    SquaredLoss(),
-    LogisticLoss(),
-    HuberLoss(0.7),
-    GeneralisedLinearLoss("identity"),
-    GeneralisedLinearLoss("logistic"),
-    GeneralisedLinearLoss("log"),
-]
+LOSSES: list[Any] = [*MARGIN_LOSSES, HuberLoss(0.7)]
 HOSTILE = [nan, inf, -inf, 1e308, -1e308, 1e154, 5e-324, -0.0]
 
 
@@ -39,13 +36,17 @@ def length_of(values: np.ndarray, norm: float) -> float:
 # --- gains over a slate, under the click model
 
 
-def click_gains(rows: Rows, people: ArrayLike, slate: list[int]) -> np.ndarray:
+def click_gains(
+    rows: Rows,
+    people: ArrayLike,
+    slate: list[int],
+    weigh: Any = stack_click_gains,
+    parameter: float = 3.0,
+) -> np.ndarray:
     """The sum of the people's gains, by the fused pass."""
     probabilities = np.atleast_2d(np.asarray(people, dtype=np.float64))
     total = rows.empty()
-    rows.add_through(
-        "add_click_gains", total, len(probabilities), probabilities, np.array(slate), 3.0
-    )
+    rows.add_slate_gains(total, weigh, parameter, probabilities, np.array(slate))
     return total.values
 
 
@@ -137,25 +138,20 @@ def gradients(
     """The sum of the samples' gradients, by the fused pass."""
     samples = np.atleast_2d(np.asarray(features, dtype=np.float64))
     total = rows.empty()
-    rows.add_through(
-        "add_gradients",
-        total,
-        len(samples),
+    people = (
         samples,
         np.atleast_1d(np.asarray(targets, dtype=np.float64)),
         np.full(len(samples), share),
-        here,
-        before,
-        weight,
-        loss.code,
-        float(loss.parameter),
-        0.0 if dual == inf else dual,
-        feature_bound,
-        -target_bound,
-        target_bound,
-        constant,
-        worth,
     )
+    bounds = SampleBounds(
+        dual=0.0 if dual == inf else dual,
+        feature_bound=feature_bound,
+        target_bound=target_bound,
+        constant=constant,
+        worth=worth,
+    )
+    points = (here, before, weight)
+    rows.add_gradients(total, loss.slope, loss.parameter, people, points, bounds)
     return total.values
 
 
@@ -320,23 +316,18 @@ def class_gradients(
     dual: float = 2.0,
     constant: float = 0.0,
     worth: float = 1.0,
+    slopes: Any = SoftmaxLoss.class_slopes,
 ) -> np.ndarray:
     """The sum of the samples' gradients of the multinomial loss, by the fused pass."""
     samples = np.atleast_2d(np.asarray(features, dtype=np.float64))
     total = rows.empty()
-    rows.add_through(
-        "add_class_gradients",
-        total,
-        len(samples),
+    people = (
         samples,
         np.atleast_1d(np.asarray(targets, dtype=np.float64)),
         np.ones(len(samples)),
-        here,
-        0.0 if dual == inf else dual,
-        1.0,
-        constant,
-        worth,
     )
+    bounds = SampleBounds(0.0 if dual == inf else dual, 1.0, 1.0, constant, worth)
+    rows.add_class_gradients(total, slopes, people, here, bounds)
     return total.values
 
 
@@ -375,3 +366,106 @@ def test_no_hostile_sample_of_a_class_exceeds_the_levels(norm: float, dual: floa
                 assert length_of(whole, norm) <= rows.levels, (sample, target)
                 if target not in (0.0, 2.0) or not np.isfinite(sample).all():
                     assert not whole.any()
+
+
+# --- laws that no loss has
+
+LAWLESS = [nan, inf, -inf, 1e308, -1e200, 1e61, 1e59, 1e-162, -1e-300, 5e-324, -0.0, 0.4]
+
+
+class Lawless(NamedTuple):
+    """A loss whose slope is whatever its parameter is."""
+
+    parameter: float
+
+    @staticmethod
+    def slope(margin: float, target: float, parameter: float) -> float:
+        return parameter
+
+
+@pytest.mark.parametrize("norm", [1, 2, inf])
+@pytest.mark.parametrize("constant", [0.0, 1e-160, 1.0])
+def test_no_slope_takes_a_sample_past_the_levels(norm: float, constant: float) -> None:
+    size = 2 + (constant > 0)
+    for length, sample in product(
+        [1e-270, 1.0, 1e270], product([1e-162, 1e-155, 5e-324, 0.3, -40.0, 1e150], repeat=2)
+    ):
+        rows = Rows((size,), length=length, norm=norm, levels=2**12)
+        here = np.zeros(size)
+        for slope, weight, bound in product(LAWLESS, [0.0, 6.0], [1.0, 1e160]):
+            with np.errstate(all="ignore"):
+                whole = gradients(
+                    rows,
+                    sample,
+                    0.0,
+                    here,
+                    here,
+                    weight=weight,
+                    loss=Lawless(slope),
+                    feature_bound=bound,
+                    constant=constant,
+                )
+            assert length_of(whole, norm) <= rows.levels, (sample, slope, length)
+
+
+def lawless_slopes(margins: np.ndarray, target: float) -> None:
+    """One margin becomes the target, the next one the same again, the last one stays."""
+    margins[0] = target
+    margins[1] = -target
+
+
+@pytest.mark.parametrize("norm", [1, 2, inf])
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_no_slopes_of_classes_take_a_sample_past_the_levels(norm: float, constant: float) -> None:
+    size = 2 + (constant > 0)
+    for length, sample, slope in product(
+        [1e-270, 1.0, 1e270], product([1e-162, 1e-155, 0.3, 1e150], repeat=2), LAWLESS
+    ):
+        rows = Rows((3, size), length=length, norm=norm, levels=2**12)
+        for scale, dual in product([0.0, 1e-160, 1e100], [2.0, inf]):
+            with np.errstate(all="ignore"):
+                whole = class_gradients(
+                    rows,
+                    sample,
+                    slope,
+                    np.full((3, size), scale),
+                    dual=dual,
+                    constant=constant,
+                    slopes=lawless_slopes,
+                )
+            assert length_of(whole, norm) <= rows.levels, (sample, slope, length)
+
+
+def lawless_weights(shown: np.ndarray, parameter: float, weights: np.ndarray) -> None:
+    """The last item of the slate weighs what the parameter is, and so do all others once."""
+    weights[0, 0] = parameter
+    weights[-1, -1] = parameter
+
+
+def test_no_weights_take_a_visitor_past_the_levels() -> None:
+    for length, weight in product([1e-270, 1.0, 1e270], LAWLESS):
+        rows = Rows((2, 4), length=length, nonnegative=True, levels=2**12)
+        for person in product([1e-162, 5e-324, 0.0, 0.5, 1.0], repeat=4):
+            with np.errstate(all="ignore"):
+                whole = click_gains(rows, person, [1, 3], lawless_weights, weight)
+            assert length_of(whole, 2) <= rows.levels, (person, weight, length)
+            assert whole.min() >= 0
+
+
+def own_first_person(shown: np.ndarray, parameter: float, weights: np.ndarray) -> None:
+    """Weights are written for visitors who like the first item only."""
+    if shown[0] > 0.5:
+        weights[0, 0] = 1.0
+
+
+def test_weights_of_one_visitor_are_not_those_of_the_next() -> None:
+    rows = Rows((1, 3), nonnegative=True, levels=2**12)
+    first, second = (0.9, 0.5, 0.5), (0.1, 0.5, 0.5)
+    alone = click_gains(rows, [first], [0], own_first_person)
+    assert alone.any()
+    assert (click_gains(rows, [first, second], [0], own_first_person) == alone).all()
+
+
+def test_gains_over_a_slate_are_refused_for_another_norm() -> None:
+    with pytest.raises(ConfigError, match="measured in l₂"):
+        click_gains(Rows((1, 2), norm=1, nonnegative=True, levels=2**12), [0.5, 0.5], [0])

@@ -21,7 +21,7 @@ from discreet.learners.running_sum import RunningSum
 from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.set_minimizer import SetMinimizer
 from discreet.learners.streaming_learner import StreamingLearner
-from discreet.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
+from discreet.losses import MARGIN_LOSSES, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.optim.domains import LpBall
 from discreet.progress import bar
 from discreet.release.door import Door
@@ -117,7 +117,7 @@ def _one_of_each() -> list[Problem]:
         _problem(Hedge, **few, actions=2),
         _problem(SetMinimizer, **few, items=2, function=GraphCut(((0, 1),))),
         _problem(SetMinimizer, **few, items=2, feedback="bandit"),
-        _problem(StreamingLearner, **few, **samples),
+        *(_problem(StreamingLearner, **few, **samples | {"loss": loss}) for loss in MARGIN_LOSSES),
         _problem(StreamingLearner, **few, **samples | of_classes),
         _problem(StreamingLearner, **many, **samples),
         _problem(StreamingLearner, **few, **samples, method="passes"),

@@ -8,5 +8,5 @@ Reading order for a review:
     sampled_path    greedy paths among people who are sampled by a secret coin, with their price
     sums/           continual sums: mechanisms that release noisy prefixes of a stream
     door            accepts aggregates only, and takes the charge before it draws
-    kernels, passes the compiled loops
+    kernels         the compiled loops; passes and products fuse computing, clipping and adding
 """

@@ -1,103 +1,42 @@
 """Fused passes: compiled loops that compute, clip, quantise and add people's vectors at once.
 
-Computing every person's vector first and clipping it afterwards was measured seven times slower.
+Computing every person's vector first and clipping it afterwards was measured seven times slower. So
+a pass is made for a law, a function that it calls for each person: the slope of a loss, or the
+weights of gains. Laws are stated beside the losses and the gains. The pass bounds by itself what it
+adds, whatever the law returns. Compiled code keeps no state, and every argument of a law is written
+anew for each person, so one person's numbers cannot enter those of another.
+
 The last arguments of each pass are the norm (1, 2 or 0 for l_∞), `unit` (steps per length of 1),
-`limit` (the largest norm of a row before rounding, in steps) and the sum. `Rows.add_through` passes
-them in, so a pass obeys the bound that `Rows` states; tests/release/test_passes.py feeds every pass
-hostile single people and measures the integers.
+`limit` (the largest norm of a row before rounding, in steps) and the sum. `Rows` passes them in, so
+a pass obeys the bound that `Rows` states; tests/release/test_passes.py feeds every pass hostile
+laws and hostile single people and measures the integers.
 
-Products of vectors (spread, Gram, moments) take `unit` alone, which `Rounded` has reduced by the
-rounding.
-
-Guarantee   docs/guarantees/aggregators.md, Lemmas 5 and 6
+Guarantee   docs/guarantees/aggregators.md, Lemma 5
 """
+
+from collections.abc import Callable
+from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.compiled import compiled, compiled_sums
+from discreet.compiled import called_by_kernels, compiled, compiled_sums
 
+Slope: TypeAlias = Callable[[float, float, float], float]
+"""Returns ℓ′ of a margin and a target; the last argument is the parameter of the loss."""
+ClassSlopes: TypeAlias = Callable[[Floats, float], None]
+"""Overwrites the margins of one sample, one per class, by the derivatives in them."""
+SlateWeights: TypeAlias = Callable[[Floats, float, Floats], None]
+"""Writes a table of weights, from one person's numbers for the items of a slate and a parameter.
 
-@compiled
-def add_click_gains(
-    rows: Floats,
-    slate: Integers,
-    steepness: float,
-    norm: int,
-    unit: float,
-    limit: float,
-    total: Floats,
-) -> None:
-    """Add each visitor's gains over every prefix of the slate to `total`, in steps.
+The first row has a factor per slot for the person's numbers for all items that are not in the
+slate. Each of the others has what one item of the slate adds per slot.
+"""
 
-    `total` is slots × items. An item with gains g_1 ≥ … ≥ g_k adds their sum over √k, then the
-    drops g_i − g_{i+1} times `steepness`. For an item that is already before a slot, the gain is
-    that over the *other* items before it, as if the item were not in the slate. A visitor whose
-    numbers, stacked over slots and items, are longer than `limit` steps is scaled down to it.
-    `limit` leaves room for rounding each entry by at most ½, so the integers obey the bound
-    (docs/guarantees/aggregators.md, Lemma 5). `norm` is 2 here.
-    """
-    slots, items = total.shape
-    others = np.empty(items)
-    gains = np.empty(slots)
-    weights = np.empty(slots)
-    own = np.empty((slots, slots))
-    for row in range(rows.shape[0]):
-        chances = True
-        for item in range(items):
-            others[item] = rows[row, item]
-            chances &= others[item] >= 0.0 and others[item] <= 1.0
-        if not chances:
-            continue  # a row that is not made of probabilities adds nothing
-        for shown in range(slots):  # shown items have gains of their own; all others share theirs
-            others[slate[shown]] = 0.0
-        squares = 0.0
-        length = 0.0
-        for item in range(items):
-            squares += others[item] * others[item]
-        for shown in range(-1, slots):
-            for slot in range(slots):
-                gains[slot] = 1.0 if shown < 0 else rows[row, slate[shown]]
-                for before in range(slot):
-                    if before != shown:
-                        gains[slot] *= 1.0 - rows[row, slate[before]]
-            for slot in range(slots):
-                stacked = steepness * max(gains[slot - 1] - gains[slot], 0.0)
-                if slot == 0:
-                    stacked = 0.0
-                    for other in range(slots):
-                        stacked += gains[other]
-                    stacked /= np.sqrt(slots)
-                if shown < 0:
-                    weights[slot] = stacked
-                    length += stacked * stacked * squares
-                else:
-                    own[slot, shown] = stacked
-                    length += stacked * stacked
-        length = np.sqrt(length) * unit
-        factor = unit if length <= limit else unit * (limit / length)
-        for slot in range(slots):
-            scale = factor * weights[slot]
-            for item in range(items):
-                total[slot, item] += np.floor(scale * others[item] + 0.5)
-            for shown in range(slots):
-                total[slot, slate[shown]] += np.floor(factor * own[slot, shown] + 0.5)
-
-
-@compiled
-def slope(code: int, parameter: float, margin: float, target: float) -> float:
-    """Return ℓ′ of the loss with this code in discreet/losses.py."""
-    if code == 0:
-        return 2.0 * (margin - target)
-    if code == 1:
-        chance: float = 0.5 * (1.0 + np.tanh(0.5 * margin))
-        return chance - target
-    if code == 2:
-        return min(parameter, max(-parameter, margin - target))
-    if code == 3:
-        return margin - target
-    expected: float = np.exp(min(margin, 30.0))
-    return expected - target
+LARGEST = 1e60
+"""Factors of a person's numbers are smaller than this. Numbers whose squares underflow are below
+10⁻¹⁵⁰, so all that a measured norm misses is far below one step."""
 
 
 @compiled_sums
@@ -146,234 +85,207 @@ def length_of(vector: Floats, root: float, scale: float, more: float, order: flo
     return largest * mean
 
 
-@compiled
-def add_gradients(
-    features: Floats,
-    targets: Floats,
-    shares: Floats,
-    here: Floats,
-    before: Floats,
-    weight: float,
-    code: int,
-    parameter: float,
-    dual: float,
-    feature_bound: float,
-    low: float,
-    high: float,
-    constant: float,
-    worth: float,
-    norm: int,
-    unit: float,
-    limit: float,
-    total: Floats,
-) -> None:
-    """Add every sample's gradient, clipped and quantised, to `total`, in integer steps.
+@cache
+def gradient_pass(slope: Slope) -> Callable[..., None]:
+    """Return the pass that adds gradients s·x of samples x; `slope` returns s, a number."""
+    law = called_by_kernels(slope)
 
-    Features are scaled to an l_dual norm of at most `feature_bound` and the target is clipped to
-    [low, high]; with `constant` ≠ 0 that number is one more feature. The gradient is
-    (s + weight·(s − s′))·x with s the slope at `here` and s′ at `before`, times `worth` and the
-    sample's share (0 to 1). A length of 1 is `unit` steps. Before rounding, the gradient is scaled
-    down if its l₁, l₂ or l_∞ (0) norm exceeds `limit`, which leaves room for rounding each entry by
-    at most ½ (docs/guarantees/aggregators.md, Lemma 5). Samples that are not finite, or whose norms
-    overflow, add nothing.
-    """
-    size: int = features.shape[1]
-    for row in range(features.shape[0]):
-        sample = features[row]
-        squares, margin = squares_and_product(sample, here)
-        root = np.sqrt(squares)
-        length = length_of(sample, root, 1.0, 0.0, dual)
-        if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(targets[row])):
-            continue
-        if not np.isfinite(shares[row]):
-            continue
-        shrink = 1.0 if length <= feature_bound else feature_bound / length
-        more: float = constant * here[size] if constant != 0.0 else 0.0
-        target = min(high, max(low, targets[row]))
-        factor = slope(code, parameter, margin * shrink + more, target)
-        if weight != 0.0:
-            more = constant * before[size] if constant != 0.0 else 0.0
-            earlier = product(sample, before) * shrink + more
-            factor += weight * (factor - slope(code, parameter, earlier, target))
-        factor *= unit * worth * min(1.0, max(0.0, shares[row]))
-        scale = factor * shrink
-        more = factor * constant
-        length = length_of(sample, root, scale, more, norm)
-        if not (np.isfinite(length) and np.isfinite(scale)):
-            continue
-        if length > limit:
-            scale *= limit / length
-            more *= limit / length
-        for place in range(size):
-            total[place] += np.floor(scale * sample[place] + 0.5)
-        if constant != 0.0:
-            total[size] += np.floor(more + 0.5)
+    @compiled
+    def add_gradients(
+        features: Floats,
+        targets: Floats,
+        shares: Floats,
+        here: Floats,
+        before: Floats,
+        weight: float,
+        parameter: float,
+        dual: float,
+        feature_bound: float,
+        target_bound: float,
+        constant: float,
+        worth: float,
+        norm: int,
+        unit: float,
+        limit: float,
+        total: Floats,
+    ) -> None:
+        """Add every sample's gradient, clipped and quantised, to `total`, in integer steps.
 
+        Features are scaled to an l_dual norm of at most `feature_bound` and the target is clipped
+        to ±`target_bound`; with `constant` ≠ 0 that number is one more feature. The gradient is
+        (s + weight·(s − s′))·x with s the slope at `here` and s′ at `before`, times `worth` and the
+        sample's share (0 to 1). A length of 1 is `unit` steps. Before rounding, the gradient is
+        scaled down if its l₁, l₂ or l_∞ (0) norm exceeds `limit`, which leaves room for rounding
+        each entry by at most ½ (docs/guarantees/aggregators.md, Lemma 5). Samples that are not
+        finite, or whose slopes or norms are not or overflow, add nothing.
+        """
+        size: int = features.shape[1]
+        for row in range(features.shape[0]):
+            sample = features[row]
+            squares, margin = squares_and_product(sample, here)
+            root = np.sqrt(squares)
+            length = length_of(sample, root, 1.0, 0.0, dual)
+            if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(targets[row])):
+                continue
+            if not np.isfinite(shares[row]):
+                continue
+            shrink = 1.0 if length <= feature_bound else feature_bound / length
+            more: float = constant * here[size] if constant != 0.0 else 0.0
+            target = min(target_bound, max(-target_bound, targets[row]))
+            factor = law(margin * shrink + more, target, parameter)
+            if weight != 0.0:
+                more = constant * before[size] if constant != 0.0 else 0.0
+                earlier = product(sample, before) * shrink + more
+                factor += weight * (factor - law(earlier, target, parameter))
+            factor *= unit * worth * min(1.0, max(0.0, shares[row]))
+            scale = factor * shrink
+            more = factor * constant
+            length = length_of(sample, root, scale, more, norm)
+            if not (np.isfinite(length) and abs(scale) < LARGEST):
+                continue
+            if length > limit:
+                scale *= limit / length
+                more *= limit / length
+            for place in range(size):
+                total[place] += np.floor(scale * sample[place] + 0.5)
+            if constant != 0.0:
+                total[size] += np.floor(more + 0.5)
 
-@compiled
-def add_class_gradients(
-    features: Floats,
-    targets: Floats,
-    shares: Floats,
-    here: Floats,
-    dual: float,
-    feature_bound: float,
-    constant: float,
-    worth: float,
-    norm: int,
-    unit: float,
-    limit: float,
-    total: Floats,
-) -> None:
-    """Add every sample's gradient of the multinomial loss to `total`, in integer steps.
-
-    The gradient is (probabilities − e_class) ⊗ x, one row of coefficients per class. `here` and
-    `total` are classes × numbers, the constant last. A target is the number of a class; a sample
-    with another target adds nothing. The whole matrix of a sample is scaled down to `limit` before
-    rounding (docs/guarantees/aggregators.md, Lemma 5).
-    """
-    classes, width = total.shape
-    size = features.shape[1]
-    chances = np.empty(classes)
-    for row in range(features.shape[0]):
-        sample = features[row]
-        target = targets[row]
-        squares = product(sample, sample)
-        root = np.sqrt(squares)
-        length = length_of(sample, root, 1.0, 0.0, dual)
-        if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(shares[row])):
-            continue
-        if not (target >= 0.0 and target < classes and target == np.floor(target)):
-            continue
-        shrink = 1.0 if length <= feature_bound else feature_bound / length
-        largest = -np.inf
-        for place in range(classes):
-            chances[place] = product(sample, here[place]) * shrink
-            if width > size:
-                chances[place] += constant * here[place, size]
-            largest = max(largest, chances[place])
-        whole = 0.0
-        for place in range(classes):
-            chances[place] = np.exp(chances[place] - largest)
-            whole += chances[place]
-        worst = 0.0
-        sizes = 0.0
-        spread = 0.0
-        for place in range(classes):
-            chances[place] = chances[place] / whole - (1.0 if place == target else 0.0)
-            worst = max(worst, abs(chances[place]))
-            sizes += abs(chances[place])
-            spread += chances[place] * chances[place]
-        factor = unit * worth * min(1.0, max(0.0, shares[row]))
-        scale = factor * shrink
-        more = factor * constant if width > size else 0.0
-        # The norm of an outer product is the product of the norms, for all three norms.
-        across = np.sqrt(spread) if norm == 2 else sizes if norm == 1 else worst
-        length = length_of(sample, root, scale, more, norm) * across
-        # If some probabilities are NaN, the largest may still be finite; their sum is not.
-        if not (np.isfinite(length) and np.isfinite(scale) and np.isfinite(sizes)):
-            continue
-        if length > limit:
-            scale *= limit / length
-            more *= limit / length
-        for place in range(classes):
-            chance = chances[place]
-            for column in range(size):
-                total[place, column] += np.floor(chance * scale * sample[column] + 0.5)
-            if width > size:
-                total[place, size] += np.floor(chance * more + 0.5)
+    return add_gradients
 
 
-@compiled
-def shrink_to_one(vector: Floats) -> float:
-    """Return the factor that scales a vector to a length of at most 1; −1 if it is not finite."""
-    squares = 0.0
-    for place in range(vector.size):
-        squares += vector[place] * vector[place]
-    if not np.isfinite(squares):
-        return -1.0
-    return 1.0 if squares <= 1.0 else 1.0 / np.sqrt(squares)
+@cache
+def class_gradient_pass(slopes: ClassSlopes) -> Callable[..., None]:
+    """Return the pass that adds gradients s ⊗ x of samples x; `slopes` computes s, per class."""
+    law = called_by_kernels(slopes)
+
+    @compiled
+    def add_class_gradients(
+        features: Floats,
+        targets: Floats,
+        shares: Floats,
+        here: Floats,
+        dual: float,
+        feature_bound: float,
+        constant: float,
+        worth: float,
+        norm: int,
+        unit: float,
+        limit: float,
+        total: Floats,
+    ) -> None:
+        """Add every sample's gradient of one margin per class to `total`, in integer steps.
+
+        `here` and `total` are classes × numbers, the constant last. The whole matrix of a sample is
+        scaled down to `limit` before rounding (docs/guarantees/aggregators.md, Lemma 5).
+        """
+        classes, width = total.shape
+        size = features.shape[1]
+        slopes = np.empty(classes)
+        for row in range(features.shape[0]):
+            sample = features[row]
+            squares = product(sample, sample)
+            root = np.sqrt(squares)
+            length = length_of(sample, root, 1.0, 0.0, dual)
+            if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(shares[row])):
+                continue
+            shrink = 1.0 if length <= feature_bound else feature_bound / length
+            for place in range(classes):
+                slopes[place] = product(sample, here[place]) * shrink
+                if width > size:
+                    slopes[place] += constant * here[place, size]
+            law(slopes, targets[row])
+            worst = 0.0
+            sizes = 0.0
+            spread = 0.0
+            for place in range(classes):
+                worst = max(worst, abs(slopes[place]))
+                sizes += abs(slopes[place])
+                spread += slopes[place] * slopes[place]
+            factor = unit * worth * min(1.0, max(0.0, shares[row]))
+            scale = factor * shrink
+            more = factor * constant if width > size else 0.0
+            # The norm of an outer product is the product of the norms, for all three norms.
+            across = np.sqrt(spread) if norm == 2 else sizes if norm == 1 else worst
+            along = length_of(sample, root, scale, more, norm)
+            length = along * across
+            # If some slopes are NaN, the largest may still be finite; their sum is not.
+            if not (np.isfinite(length) and max(abs(scale), along) < LARGEST and sizes < LARGEST):
+                continue
+            if length > limit:
+                scale *= limit / length
+                more *= limit / length
+            for place in range(classes):
+                slope = slopes[place]
+                for column in range(size):
+                    total[place, column] += np.floor(slope * scale * sample[column] + 0.5)
+                if width > size:
+                    total[place, size] += np.floor(slope * more + 0.5)
+
+    return add_class_gradients
 
 
-@compiled
-def add_spread(rows: Floats, unit: float, total: Integers) -> None:
-    """Add (x, √2·‖x‖², 1) of every row x, scaled to a length of at most 1, in steps.
+@cache
+def slate_pass(weigh: SlateWeights) -> Callable[..., None]:
+    """Return the pass that adds each person's numbers, once per slot, times what `weigh` writes."""
+    law = called_by_kernels(weigh)
 
-    Guarantee   docs/guarantees/aggregators.md, Lemmas 6 and 7
-    """
-    size = rows.shape[1]
-    for row in range(rows.shape[0]):
-        vector = rows[row]
-        shrink = shrink_to_one(vector)
-        if shrink < 0.0:
-            continue
-        squares = 0.0
-        for place in range(size):
-            entry = vector[place] * shrink
-            squares += entry * entry
-            total[place] += np.int64(np.floor(unit * entry + 0.5))
-        total[size] += np.int64(np.floor(unit * np.sqrt(2.0) * min(1.0, squares) + 0.5))
-        total[size + 1] += np.int64(np.floor(unit + 0.5))
+    @compiled
+    def add_slate_gains(
+        rows: Floats,
+        slate: Integers,
+        parameter: float,
+        norm: int,
+        unit: float,
+        limit: float,
+        total: Floats,
+    ) -> None:
+        """Add each person's table, clipped and quantised, to `total`, in integer steps.
 
+        `total` and a person's table are slots × items. Each row of the table is the person's
+        numbers, from 0 to 1, times one factor, except for the items of the slate. Before rounding,
+        the table is scaled down if its l₂ norm exceeds `limit`, which leaves room for rounding each
+        entry by at most ½ (docs/guarantees/aggregators.md, Lemma 5). A person whose numbers are out
+        of range, or whose weights are negative, not finite or overflow, adds nothing. `norm` is 2
+        here.
+        """
+        slots, items = total.shape
+        others = np.empty(items)
+        shown = np.empty(slots)
+        table = np.empty((1 + slots, slots))
+        for row in range(rows.shape[0]):
+            chances = True
+            for item in range(items):
+                others[item] = rows[row, item]
+                chances &= others[item] >= 0.0 and others[item] <= 1.0
+            if not chances:
+                continue  # a row that is not made of probabilities adds nothing
+            for slot in range(slots):
+                shown[slot] = others[slate[slot]]
+            for slot in range(slots):  # items of the slate have weights of their own
+                others[slate[slot]] = 0.0
+            squares = 0.0
+            for item in range(items):
+                squares += others[item] * others[item]
+            table[:] = 0.0
+            law(shown, parameter, table)
+            length = 0.0
+            fine = unit < LARGEST
+            for place in range(slots + 1):
+                times = squares if place == 0 else 1.0
+                for slot in range(slots):
+                    weight = table[place, slot]
+                    fine &= weight >= 0.0 and weight < LARGEST
+                    length += weight * weight * times
+            length = np.sqrt(length) * unit
+            if not (fine and np.isfinite(length)):
+                continue
+            factor = unit if length <= limit else unit * (limit / length)
+            for slot in range(slots):
+                scale = factor * table[0, slot]
+                for item in range(items):
+                    total[slot, item] += np.floor(scale * others[item] + 0.5)
+                for place in range(slots):
+                    total[slot, slate[place]] += np.floor(factor * table[place + 1, slot] + 0.5)
 
-@compiled
-def add_gram(rows: Floats, unit: float, total: Integers) -> None:
-    """Add (zzᵀ, 1) of every row z, scaled to a length of at most 1, in steps.
-
-    The matrix is packed: the lower triangle row by row, entries off the diagonal times √2.
-
-    Guarantee   docs/guarantees/aggregators.md, Lemmas 6 and 8
-    """
-    size = rows.shape[1]
-    for row in range(rows.shape[0]):
-        vector = rows[row]
-        shrink = shrink_to_one(vector)
-        if shrink < 0.0:
-            continue
-        cell = 0
-        for place in range(size):
-            beside = unit * np.sqrt(2.0) * (vector[place] * shrink)
-            for other in range(place):
-                total[cell + other] += np.int64(np.floor(beside * (vector[other] * shrink) + 0.5))
-            cell += place
-            total[cell] += np.int64(
-                np.floor(beside / np.sqrt(2.0) * (vector[place] * shrink) + 0.5)
-            )
-            cell += 1
-        total[cell] += np.int64(np.floor(unit + 0.5))
-
-
-@compiled
-def add_moments(
-    contexts: Floats, rewards: Floats, slots: Integers, unit: float, total: Integers
-) -> None:
-    """Add (pack(zzᵀ)/√2, u·z) of every context z and reward u in its slot, in steps.
-
-    z is scaled to a length of at most 1, and u, clipped to [−1, 1], with it.
-
-    Guarantee   docs/guarantees/aggregators.md, Lemmas 6 and 9
-    """
-    size = contexts.shape[1]
-    for row in range(contexts.shape[0]):
-        slot = slots[row]
-        reward = rewards[row]
-        vector = contexts[row]
-        if slot < 0 or slot >= total.shape[0] or not np.isfinite(reward):
-            continue
-        shrink = shrink_to_one(vector)
-        if shrink < 0.0:
-            continue
-        sums = total[slot]
-        clipped = min(1.0, max(-1.0, reward)) * shrink
-        cell = 0
-        for place in range(size):
-            beside = unit * (vector[place] * shrink)
-            for other in range(place):
-                sums[cell + other] += np.int64(np.floor(beside * (vector[other] * shrink) + 0.5))
-            cell += place
-            sums[cell] += np.int64(np.floor(beside * (vector[place] * shrink) / np.sqrt(2.0) + 0.5))
-            cell += 1
-        for place in range(size):
-            sums[cell + place] += np.int64(
-                np.floor(unit * clipped * (vector[place] * shrink) + 0.5)
-            )
+    return add_slate_gains

@@ -31,6 +31,7 @@ from discreet.engine.schedule import EqualBlocks, ListedBlocks, Schedule, growin
 from discreet.engine.statistics import Released, RunningTotal
 from discreet.functions.sets import ClickModel
 from discreet.learners.set_maximizer.catalogue import Catalogue
+from discreet.learners.set_maximizer.click_gains import stack_click_gains
 from discreet.learners.set_maximizer.preferences import (
     People,
     PreferenceMode,
@@ -91,9 +92,7 @@ class SumPhase(PreferencePhase[Public]):
         all_active = bool(active.all())
         if self.mode.is_fused:
             rows = np.asarray(answers) if all_active else np.asarray(answers) * active
-            aggregator.add_through(
-                "add_click_gains", aggregate, len(rows), rows, slate, TUNED.steepness
-            )
+            aggregator.add_slate_gains(aggregate, stack_click_gains, TUNED.steepness, rows, slate)
             return
         for gains in gains_along(answers, slate, self.settings, self.known):
             aggregator.add(aggregate, stacked(gains if all_active else gains * active))

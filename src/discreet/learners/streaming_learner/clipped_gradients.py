@@ -13,7 +13,7 @@ from discreet.functions.person import reading
 from discreet.learners.streaming_learner.feature_rows import dual_norm_code, rows_at_once
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import CallableLoss, Loss, Samples, SoftmaxLoss
-from discreet.release.aggregators import Aggregate, Rows
+from discreet.release.aggregators import Aggregate, Rows, SampleBounds
 
 LARGEST = 1e100
 """A sample with a feature larger than this adds nothing."""
@@ -59,18 +59,14 @@ class MarginGradients:
 
     def add(self, rows: Rows, total: Aggregate, samples: Samples, points: Points) -> None:
         at = (points.here, points.before, points.weight)
+        slope = (self.loss.slope, self.loss.parameter)
         for piece in samples.dense(rows_at_once(rows.size)):
-            sample = (piece.features, piece.targets, piece.shares)
-            rows.add_through("add_gradients", total, len(piece), *sample, *at, *self._public)
+            people = (piece.features, piece.targets, piece.shares)
+            rows.add_gradients(total, *slope, people, at, self._bounds)
 
     @cached_property
-    def _public(self) -> tuple[float, ...]:
-        """The last arguments of the kernel: the loss, the bounds of samples, the constant."""
-        settings = self.settings
-        slope = (self.loss.code, float(self.loss.parameter))
-        row_bound = (dual_norm_code(settings), settings.feature_bound)
-        target_range = (-settings.target_bound, settings.target_bound)
-        return (*slope, *row_bound, *target_range, settings.constant, 1.0)
+    def _bounds(self) -> SampleBounds:
+        return sample_bounds(self.settings)
 
 
 @dataclass(frozen=True)
@@ -81,12 +77,25 @@ class ClassGradients:
     loss: SoftmaxLoss
 
     def add(self, rows: Rows, total: Aggregate, samples: Samples, points: Points) -> None:
-        settings = self.settings
         table = points.here.reshape(self.loss.classes, -1)
-        bounds = (dual_norm_code(settings), settings.feature_bound, settings.constant, 1.0)
         for piece in samples.dense(rows_at_once(rows.size)):
-            sample = (piece.features, piece.targets, piece.shares)
-            rows.add_through("add_class_gradients", total, len(piece), *sample, table, *bounds)
+            people = (piece.features, piece.targets, piece.shares)
+            rows.add_class_gradients(total, self.loss.class_slopes, people, table, self._bounds)
+
+    @cached_property
+    def _bounds(self) -> SampleBounds:
+        return sample_bounds(self.settings)
+
+
+def sample_bounds(settings: StreamingLearnerSettings) -> SampleBounds:
+    """Return the bounds of a sample as passes take them."""
+    return SampleBounds(
+        dual=dual_norm_code(settings),
+        feature_bound=settings.feature_bound,
+        target_bound=settings.target_bound,
+        constant=settings.constant,
+        worth=1.0,
+    )
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ from discreet.engine.settings import FOREIGN, UNWRITTEN, Settings
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.from_columns import bound_of_features, completed, shifts
 from discreet.losses import (
+    AnyLoss,
     CallableLoss,
     GeneralisedLinearLoss,
-    HuberLoss,
-    LogisticLoss,
     SoftmaxLoss,
     SquaredLoss,
 )
@@ -58,9 +57,7 @@ class StreamingLearnerSettings(Settings):
     """The parameters of `StreamingLearner`, as public data."""
 
     domain: LpBall | Box | Simplex
-    loss: (
-        SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss
-    ) = SquaredLoss()
+    loss: AnyLoss = SquaredLoss()
     columns: Columns | None = field(default=None, metadata=UNWRITTEN)
     feature_bound: float = None  # type: ignore[assignment]  # they follow from columns with bounds
     target_bound: float = None  # type: ignore[assignment]

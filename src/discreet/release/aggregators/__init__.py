@@ -24,7 +24,7 @@ from discreet.release.aggregators.moments import Moments
 from discreet.release.aggregators.one_choice import OneChoice
 from discreet.release.aggregators.public_cells import PublicCells
 from discreet.release.aggregators.public_rows import PublicRows
-from discreet.release.aggregators.rows import Rows
+from discreet.release.aggregators.rows import Rows, SampleBounds
 from discreet.release.aggregators.spread import Spread
 
 __all__ = [
@@ -38,5 +38,6 @@ __all__ = [
     "PublicCells",
     "PublicRows",
     "Rows",
+    "SampleBounds",
     "Spread",
 ]

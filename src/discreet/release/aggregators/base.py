@@ -23,9 +23,11 @@ from discreet.errors import ConfigError
 if TYPE_CHECKING:
     from discreet.release import kernels as kernels
     from discreet.release import passes as passes
+    from discreet.release import products as products
 else:
     kernels = OnFirstUse("discreet.release.kernels")
     passes = OnFirstUse("discreet.release.passes")
+    products = OnFirstUse("discreet.release.products")
 
 
 MOST_GRID = 2**30

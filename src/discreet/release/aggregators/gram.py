@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
-from discreet.release.aggregators.base import Aggregate, as_shape, check_levels, passes
+from discreet.release.aggregators.base import Aggregate, as_shape, check_levels, products
 from discreet.release.aggregators.rounded import Rounded
 
 
@@ -71,7 +71,7 @@ class Gram(Rounded):
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.width)
         unit = self.unit
         aggregate.additions += 1
-        passes.add_gram(rows, unit, aggregate.values)
+        products.add_gram(rows, unit, aggregate.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, float]:
         """Split totals into the matrix of second moments and the number of people."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
-from discreet.release.aggregators.base import Aggregate, as_shape, check_levels, passes
+from discreet.release.aggregators.base import Aggregate, as_shape, check_levels, products
 from discreet.release.aggregators.gram import unpacked
 from discreet.release.aggregators.rounded import Rounded
 
@@ -95,7 +95,7 @@ class Moments(Rounded):
         slots = np.ascontiguousarray(slots, dtype=np.int64)
         unit = self.unit
         aggregate.additions += 1
-        passes.add_moments(contexts, rewards, slots, unit, aggregate.values)
+        products.add_moments(contexts, rewards, slots, unit, aggregate.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, Floats]:
         """Split totals into a matrix of second moments and a vector of moments per slot."""

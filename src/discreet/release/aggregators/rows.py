@@ -9,10 +9,11 @@ Guarantee   docs/guarantees/aggregators.md, Lemma 1
 Runtime     O(d) per person, one compiled pass
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite, sqrt
-from typing import Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,12 +28,28 @@ from discreet.release.aggregators.base import (
     passes,
 )
 
+if TYPE_CHECKING:
+    from discreet.release.passes import ClassSlopes, SlateWeights, Slope
+
 MOST_PASS_CELLS = 2**26
 MOST_PASS_ROWS = 2**28
 """Up to these sizes a fused pass is exact: its sums of rounded floats stay below 2⁵³."""
 
-Pass = Literal["add_click_gains", "add_gradients", "add_class_gradients"]
-"""The fused passes whose sensitivity `Rows` states."""
+People = tuple[Floats, Floats, Floats]
+"""Features, targets and shares (0 to 1) of samples, one row per person."""
+
+
+class SampleBounds(NamedTuple):
+    """Public numbers that bound a sample and scale its gradient before the gradient is clipped."""
+
+    dual: float
+    """Order of the norm that bounds features; 0 stands for l_∞."""
+    feature_bound: float
+    target_bound: float
+    constant: float
+    """One more feature of every sample, not counted in its norm; 0: there is none."""
+    worth: float
+    """Factor of all gradients."""
 
 
 @dataclass(frozen=True)
@@ -147,22 +164,70 @@ class Rows(Aggregator):
         """Whether the grid is so fine that fused passes clip at 7/8 of the bound or above."""
         return self.limit >= 0.875 * self.levels and self.size <= MOST_PASS_CELLS
 
-    def add_through(
-        self, kernel: Pass, aggregate: Aggregate, people: int, *arguments: Floats | Integers | float
+    def add_gradients(
+        self,
+        aggregate: Aggregate,
+        slope: "Slope",
+        parameter: float,
+        people: People,
+        points: tuple[Floats, Floats, float],
+        bounds: SampleBounds,
     ) -> None:
-        """Add `people` people by a fused pass of discreet/release/passes.py.
+        """Add (s + weight·(s − s′))·x of every sample x, clipped and quantised.
 
-        The pass computes, clips, quantises and adds their vectors.
+        s and s′ are the slopes at the first and the second of `points`, which end with the weight.
 
         Guarantee   docs/guarantees/aggregators.md, Lemma 5
         """
-        if self.limit <= 0 or self.size > MOST_PASS_CELLS or people > MOST_PASS_ROWS:
+        fused = passes.gradient_pass(slope)
+        self._add_through(fused, aggregate, *people, *points, parameter, *bounds)
+
+    def add_class_gradients(
+        self,
+        aggregate: Aggregate,
+        slopes: "ClassSlopes",
+        people: People,
+        point: Floats,
+        bounds: SampleBounds,
+    ) -> None:
+        """Add s ⊗ x of every sample x, clipped and quantised; s has one slope per class.
+
+        Guarantee   docs/guarantees/aggregators.md, Lemma 5
+        """
+        clip = (bounds.dual, bounds.feature_bound, bounds.constant, bounds.worth)
+        self._add_through(passes.class_gradient_pass(slopes), aggregate, *people, point, *clip)
+
+    def add_slate_gains(
+        self,
+        aggregate: Aggregate,
+        weigh: "SlateWeights",
+        parameter: float,
+        people: Floats,
+        slate: Integers,
+    ) -> None:
+        """Add every person's numbers, once per slot of a slate, times what `weigh` writes.
+
+        Guarantee   docs/guarantees/aggregators.md, Lemma 5
+        """
+        if self.norm != 2:
+            raise ConfigError(f"gains over a slate are measured in l₂, got norm {self.norm}")
+        self._add_through(passes.slate_pass(weigh), aggregate, people, slate, parameter)
+
+    def _add_through(
+        self,
+        fused: Callable[..., None],
+        aggregate: Aggregate,
+        people: Floats,
+        *others: Floats | Integers | float,
+    ) -> None:
+        """Add people by a pass of discreet/release/passes.py, which bounds each of them."""
+        if self.limit <= 0 or self.size > MOST_PASS_CELLS or len(people) > MOST_PASS_ROWS:
             raise ConfigError(
                 f"{self.size} numbers are too many for this budget: plan fewer releases, with a "
                 "larger block"
             )
         rounded = np.zeros(self.shape)
-        getattr(passes, kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
+        fused(people, *others, self._norm_code, 1 / self.grid, self.limit, rounded)
         aggregate.additions += 1
         aggregate.values[...] += rounded.astype(np.int64)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
-from discreet.release.aggregators.base import Aggregate, as_shape, check_levels, passes
+from discreet.release.aggregators.base import Aggregate, as_shape, check_levels, products
 from discreet.release.aggregators.rounded import Rounded
 
 MOST_FEATURES = 2**20
@@ -66,7 +66,7 @@ class Spread(Rounded):
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size - 2)
         unit = self.unit
         aggregate.additions += 1
-        passes.add_spread(rows, unit, aggregate.values)
+        products.add_spread(rows, unit, aggregate.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, float, float]:
         """Split totals into the sum of vectors, of squared lengths, and the number of people."""

@@ -26,6 +26,7 @@ from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
 from discreet.learners.streaming_learner.whitened.public import Public
 from discreet.learners.streaming_learner.whitened.tuning import TUNED
 from discreet.optim.spiked_covariance import SpikedCovariance
+from discreet.release.aggregators import SampleBounds
 
 FAR = 1e100
 """A norm that no whitened row reaches."""
@@ -59,14 +60,13 @@ class Learning(WhitenedPhase):
         rows = mode.gradient.aggregator
         total = mode.gradient.of(block)
         here = self._whitened_point
-        most = self._target_bound
-        slope = (here, here, 0.0, mode.loss.code, float(mode.loss.parameter))
+        slope = (mode.loss.slope, mode.loss.parameter)
         # Whitened rows are already within the declared bound, and contain the constant.
-        bounds = (2.0, FAR, -most, most, 0.0, 1 / measured.clip)
+        bounds = SampleBounds(2.0, FAR, self._target_bound, constant=0.0, worth=1 / measured.clip)
         for piece in answers.samples.dense(rows_at_once(mode.size)):
             whitened = whitened_rows(self.settings, piece.features, measured.moments)
-            sample = (whitened, piece.targets, piece.shares)
-            rows.add_through("add_gradients", total, len(piece), *sample, *slope, *bounds)
+            people = (whitened, piece.targets, piece.shares)
+            rows.add_gradients(total, *slope, people, (here, here, 0.0), bounds)
 
     @cached_property
     def _whitened_point(self) -> Floats:
