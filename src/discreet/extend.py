@@ -9,11 +9,10 @@ Mode                                       what is declared once:
     EqualBlocks, DoublingBlocks, ListedBlocks, Segments
 Phase                                      the hooks of a block:
     Request, Batch, Block, Released, Readings, Masks, Events, Stored
-Learner, Modes, constructor_of, register   what users see
+Learner, Modes, register                   what users see
 """
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.engine.answers import Entry, OneOf, Row
 from discreet.engine.codec import OMITTED
 from discreet.engine.declarations import (
     Answer,
@@ -41,8 +40,9 @@ from discreet.engine.statistics import (
     RunningTotal,
     Statistic,
 )
+from discreet.learners.answers import Entry, OneOf, Row
 from discreet.learners.base import Learner, Modes
-from discreet.learners.constructor import constructor, constructor_of
+from discreet.learners.constructor import constructor
 from discreet.learners.registry import register
 from discreet.release.aggregators import OneChoice, PublicCells, Rows
 
@@ -89,6 +89,5 @@ __all__ = [
     "Statistic",
     "Stored",
     "constructor",
-    "constructor_of",
     "register",
 ]

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.answers import Entry
 from discreet.engine.declarations import DecisionForm, Events, Promise, Readings
 from discreet.engine.mode import Mode
 from discreet.engine.phase import Phase
@@ -16,6 +15,7 @@ from discreet.engine.request import Batch, Request
 from discreet.engine.schedule import EqualBlocks
 from discreet.engine.settings import Settings
 from discreet.engine.statistics import OneRelease, Released
+from discreet.learners.answers import Entry
 from discreet.release.aggregators.one_choice import OneChoice
 from discreet.release.noise import CalibratedNoise
 

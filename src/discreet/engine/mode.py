@@ -15,7 +15,6 @@ Guarantee   docs/guarantees/engine.md
 from abc import ABC, abstractmethod
 from typing import Any
 
-from discreet.engine.answers import answer_of
 from discreet.engine.declarations import Answer, DecisionForm, Promise, Questions
 from discreet.engine.phases import Phases
 from discreet.engine.settings import Settings
@@ -51,9 +50,9 @@ class Mode(ABC):
         return NOTHING_ASKED
 
     @property
+    @abstractmethod
     def answer(self) -> Answer:
-        """What a person brings, and how it is read: by default what the only statistic adds up."""
-        return answer_of(self.phases.statistics)
+        """What a person brings, and how it is read."""
 
     @property
     @abstractmethod

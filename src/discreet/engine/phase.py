@@ -22,6 +22,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.engine.coins import Coins
 from discreet.engine.declarations import Events, Masks, Readings
+from discreet.engine.flat_state import flat
 from discreet.engine.phases import Scheduled
 from discreet.engine.request import Batch, Block, Request
 from discreet.engine.statistics import Measures, Released
@@ -91,9 +92,10 @@ class Phase(ABC, Generic[Public_co]):
     def update(self, released: Released) -> Public_co:
         """Return the public state after this block, from what the door returned."""
 
-    @abstractmethod
     def readings(self) -> Readings:
-        """Return what may be read of this phase."""
+        """Return what may be read of this phase: by default, the entries of its public state."""
+        entries = flat(self.public)
+        return Readings({name: np.asarray(value).tolist() for name, value in entries.items()})
 
     # --- masks and public events ------------------------------------------------------------------
 

@@ -94,12 +94,22 @@ class Learner(Readable, Generic[Decision, Decisions]):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: Settings | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
         *,
         door: DoorMaker = Door,
+        **given: object,
     ) -> None:
+        """Begin with these settings, or with those that `given` has by name.
+
+        The learners of this library declare what they take, one argument per setting.
+        """
+        if settings is None:
+            settings = self.settings_type.from_arguments(**given)
+        elif given:
+            name = next(iter(given))
+            raise ConfigError(f"{name} is part of the settings: change it there")
         self._begin(settings, journal, checkpoint, door=door)
 
     def _begin(

@@ -69,23 +69,6 @@ def constructor(
     return construct
 
 
-def constructor_of(kind: type[Settings]) -> Callable[..., None]:
-    """Return a constructor whose arguments are the fields of these settings, by name.
-
-    It is for learners outside of this library; a declared signature tells people more.
-    """
-
-    def construct(self: Any, *given: Any, **named: Any) -> None:
-        if given:  # settings, with the journal and the checkpoint after them
-            check_settings(type(self), given[0])
-            self._begin(*given, **named)
-            return
-        storage = {name: named.pop(name) for name in ("journal", "checkpoint") if name in named}
-        self._begin(kind.from_arguments(**named), **storage)
-
-    return construct
-
-
 def check_settings(owner: Any, settings: Settings) -> None:
     """Refuse the settings of another learner."""
     if type(settings) is not owner.settings_type:

@@ -15,13 +15,13 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from discreet.budget.privacy import Charge
-from discreet.engine.answers import Entry
 from discreet.engine.declarations import DecisionForm, Promise
 from discreet.engine.mode import Mode
 from discreet.engine.phases import Run, Scheduled
 from discreet.engine.schedule import ListedBlocks, growing_blocks
 from discreet.engine.statistics import Measures, Report, RunningTotal, Units
 from discreet.engine.statistics.report import EARNED
+from discreet.learners.answers import Entry
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.phase import ContextualPhase
 from discreet.learners.contextual_bandit.public import Published

@@ -22,7 +22,6 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.engine.answers import Row
 from discreet.engine.declarations import DecisionForm, Promise, Readings
 from discreet.engine.mode import Mode
 from discreet.engine.phase import Phase
@@ -31,6 +30,7 @@ from discreet.engine.readings import Scores
 from discreet.engine.request import Block, Request
 from discreet.engine.schedule import EqualBlocks, Segments
 from discreet.engine.statistics import Released, RunningTotal
+from discreet.learners.answers import Row
 from discreet.learners.hedge.settings import HedgeSettings
 from discreet.learners.streams import ADVERSARIAL
 from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range, softmax

@@ -11,7 +11,6 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
 from discreet.budget.guarantee import Wording
-from discreet.engine.answers import Row
 from discreet.engine.declarations import DecisionForm, Promise, Readings
 from discreet.engine.mode import Mode
 from discreet.engine.phase import Phase
@@ -20,6 +19,7 @@ from discreet.engine.readings import Scores
 from discreet.engine.request import Request
 from discreet.engine.schedule import EqualBlocks, Segments
 from discreet.engine.statistics import Released, RunningTotal
+from discreet.learners.answers import Row
 from discreet.learners.running_sum.settings import RunningSumSettings
 from discreet.release.aggregators import Rows
 

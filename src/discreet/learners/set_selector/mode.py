@@ -9,7 +9,6 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.budget.guarantee import Wording
-from discreet.engine.answers import Entry
 from discreet.engine.declarations import DecisionForm, Promise, Questions, Readings, Stored
 from discreet.engine.mode import Mode
 from discreet.engine.phase import Phase
@@ -17,6 +16,7 @@ from discreet.engine.phases import Scheduled
 from discreet.engine.request import Request
 from discreet.engine.schedule import EqualBlocks
 from discreet.engine.statistics import Statistic
+from discreet.learners.answers import Entry
 from discreet.learners.labels import names_by_number
 from discreet.learners.set_selector.settings import SetSelectorSettings
 

@@ -47,10 +47,10 @@ from functools import cached_property
 from typing import Any
 
 from discreet.budget.privacy import pure
-from discreet.engine.answers import Entry
 from discreet.engine.phases import Adaptive
 from discreet.engine.statistics import OneRelease, Report, Units
 from discreet.errors import ConfigError
+from discreet.learners.answers import Entry
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.incumbent_search.exchange import (
     ClickExchange,

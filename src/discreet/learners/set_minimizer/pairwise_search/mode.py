@@ -25,10 +25,10 @@ from functools import cached_property
 from typing import Any
 
 from discreet.budget.privacy import pure
-from discreet.engine.answers import Entry
 from discreet.engine.phases import Adaptive
 from discreet.engine.statistics import Report, Units
 from discreet.errors import ConfigError
+from discreet.learners.answers import Entry
 from discreet.learners.set_minimizer.mode import CubeMode
 from discreet.learners.set_minimizer.pairwise_search.phase import PairsPhase
 from discreet.learners.set_minimizer.pairwise_search.planner import Planner

@@ -4,8 +4,8 @@
     Row(width)         one number per column         read as one row per person
     Entry(blank)       one entry of another kind     read by the phase, which knows its decisions
 
-By default an answer is what the only statistic of a mode adds up; one of another kind is a class
-beside its mode. One malformed answer among many adds nothing; a single one is refused.
+A mode declares its answer; one of another kind is a class beside its mode. One malformed answer
+among many adds nothing; a single one is refused.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,8 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.engine.declarations import Answer
 from discreet.engine.request import Batch
-from discreet.engine.statistics import Measures
-from discreet.errors import ConfigError, OutOfBounds
+from discreet.errors import OutOfBounds
 from discreet.feedback import as_numbers, as_rows
-from discreet.release.aggregators import OneChoice, Rows
 
 
 @dataclass(frozen=True)
@@ -67,13 +65,3 @@ class Entry(Answer):
     def blank(self) -> object:
         """The entry of a person who brings nothing."""
         return self.nothing
-
-
-def answer_of(measures: Measures) -> Answer:
-    """Return the answer that the only one of these statistics adds up as it is."""
-    own = [statistic.aggregator for statistic in measures if not statistic.is_beside]
-    if len(own) == 1 and isinstance(own[0], OneChoice):
-        return OneOf(own[0].size)
-    if len(own) == 1 and isinstance(own[0], Rows):
-        return Row(own[0].size)
-    raise ConfigError("this mode must declare its answer: more than one count or row is added up")
