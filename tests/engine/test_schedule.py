@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Privacy, pure, zcdp
-from discreet.engine.plan import Plan, Step, paid_by_cohorts
+from discreet.engine.plan import Plan, paid_by_cohorts
 from discreet.engine.schedule import DoublingBlocks, EqualBlocks, ListedBlocks, Segments
 from discreet.errors import ConfigError
 
@@ -82,28 +82,10 @@ def test_blocks_that_do_not_fit_are_refused(make: Any, message: str) -> None:
         make()
 
 
-def test_a_plan_has_one_step_per_release_and_none_afterwards() -> None:
-    plan = Plan.scheduled(
-        EqualBlocks(7, 3, last=False),
-        lambda index: pure(index + 1.0),
-        Spending(pure(3.0)),
-        cohort=lambda index: index,
-        facts={},
-        constants=(),
-    )
-    assert plan.steps is not None
-    assert [plan.steps(index) for index in range(3)] == [
-        Step(3, pure(1.0), 0),
-        Step(3, pure(2.0), 1),
-        None,
-    ]
-    assert (plan.horizon, plan.releases) == (7, 2)
-
-
 def test_plans_that_differ_in_any_constant_have_different_calibrations() -> None:
     def plan(schedule: Any, spent: float = 1.0, *constants: Any) -> str:
         total = Spending(pure(spent))
-        return Plan.scheduled(schedule, pure, total, facts={}, constants=constants).calibration
+        return Plan(None, total, 9, None, constants=(schedule, *constants)).calibration
 
     threes = EqualBlocks(9, 3)
     fours = EqualBlocks(9, 4)

@@ -54,7 +54,7 @@ def views_of_run(feedback: Any, stream: Any, **more: Any) -> list[Any]:
 def added(view: Any, answer: Any, round: int, request: Request = EMPTY_REQUEST) -> Any:
     """Return the numbers that one visitor adds to an empty block."""
     block = view.empty_block()
-    batch = Batch(np.array([round]), view.problem.mode.answer.rows([answer]), request)
+    batch = Batch(np.array([round]), view.problem.answer.rows([answer]), request)
     view.count(block, batch)
     return block["found"].values.reshape(-1).astype(float)
 

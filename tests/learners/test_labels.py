@@ -343,7 +343,7 @@ def test_a_context_with_other_names_is_refused_alone_and_blank_among_many() -> N
     rows = [{"age": 0.1, "weight": 0.2}, {"age": 0.777}, [0.3, 0.4]]
     blank = [[0.1, 0.2], [np.nan, np.nan], [0.3, 0.4]]
     problem = ContextualBandit.problem_for(learner.settings)
-    contexts = problem.mode.questions.request(rows, None, 3).context
+    contexts = problem.questions.request(rows, None, 3).context
     assert contexts is not None
     assert np.array_equal(contexts, blank, equal_nan=True)
     with pytest.raises(OutOfBounds, match="named features"):

@@ -51,7 +51,7 @@ def view_in(learner: SetMinimizer) -> View:
 def added(view: View, cost: Any, round: int, request: Request = EMPTY_REQUEST) -> np.ndarray:
     """Return the sums of costs after one visitor."""
     block = view.empty_block()
-    people = view.problem.mode.answer.rows([cost])
+    people = view.problem.answer.rows([cost])
     view.count(block, Batch(np.array([round]), people, request))
     return np.asarray(block["costs"].values.astype(float))
 

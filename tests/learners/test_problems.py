@@ -52,14 +52,12 @@ def test_a_block_aggregated_in_two_parts_and_merged_is_the_block_in_every_mode(
     masks = case.masks(len(rounds)) if masked else None
     contexts = case.contexts(len(rounds))
     nothing = masks is None and contexts is None
-    request = (
-        EMPTY_REQUEST if nothing else problem.mode.questions.request(contexts, masks, len(rounds))
-    )
+    request = EMPTY_REQUEST if nothing else problem.questions.request(contexts, masks, len(rounds))
     aggregators = view.aggregators()
 
     def aggregate(places: list[int]) -> dict[str, Any]:
         block = view.empty_block()
-        rows = problem.mode.answer.rows([people[place] for place in places])
+        rows = problem.answer.rows([people[place] for place in places])
         here = np.array(places, dtype=np.int64)
         batch = Batch(rounds[here], rows, request[here])
         view.count(block, batch)
@@ -88,7 +86,7 @@ def test_mask_counts_of_parts_add_up(name: str) -> None:
         return
     view = view_of(problem, learner.snapshot())
     rounds = np.arange(count)
-    request = problem.mode.questions.request(case.contexts(count), masks, count)
+    request = problem.questions.request(case.contexts(count), masks, count)
     whole = view.no_mask_counts()
     in_parts = view.no_mask_counts()
     view.count_masks(whole, rounds, request)
@@ -108,7 +106,7 @@ found = {}
 for name, (problem, place, rounds, contexts, masks) in pickle.load(sys.stdin.buffer).items():
     public, index, begin, key = place
     view = problem.view(public, index, begin, Coins(key))
-    questions = problem.mode.questions
+    questions = problem.questions
     request = EMPTY_REQUEST
     if contexts is not None:
         request = questions.request(contexts, None, len(rounds))
@@ -188,7 +186,7 @@ def test_a_shipped_problem_carries_its_settings_and_nothing_else(name: str) -> N
     learner = lived(case, 5, seed=3)
     problem = type(learner).problem_for(learner.settings)
     view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
-    batch = Batch(np.array([0]), problem.mode.answer.rows(case.people(1)), EMPTY_REQUEST)
+    batch = Batch(np.array([0]), problem.answer.rows(case.people(1)), EMPTY_REQUEST)
     view.count(view.empty_block(), batch)
     assert problem.__reduce__() == (type(problem), (problem.mode,))
     assert problem.mode.__reduce__() == (type(problem.mode), (learner.settings,))

@@ -48,7 +48,7 @@ def first_view(mode: Any) -> Any:
 def fed(view: Any, person: Any, round: int = 0, request: Request = EMPTY_REQUEST) -> dict[str, Any]:
     """Return a block to which one person was added."""
     block: dict[str, Any] = view.empty_block()
-    batch = Batch(np.array([round]), view.problem.mode.answer.rows([person]), request)
+    batch = Batch(np.array([round]), view.problem.answer.rows([person]), request)
     view.count(block, batch)
     return block
 

@@ -158,7 +158,7 @@ class Search:
 
     def _without_others(self, round: int, candidates: list[Arrival]) -> FarPair:
         """Return the two people who are farthest apart where nobody else answers."""
-        blank = Arrival(candidates[0].context, self.problem.mode.answer.blank)
+        blank = Arrival(candidates[0].context, self.problem.answer.blank)
         one = self._farthest(blank, candidates, round).person
         one = self._farthest(blank, [one, *self._scaled(one)], round).person
         other_answers = [Arrival(one.context, candidate.feedback) for candidate in candidates]
@@ -195,7 +195,7 @@ class Search:
             some.append(Arrival(background.context, turned))
         one = background
         if self.target.passed.law != "path":
-            blank = Arrival(background.context, self.problem.mode.answer.blank)
+            blank = Arrival(background.context, self.problem.answer.blank)
             one = self._farthest(blank, some, round, background).person
         other = self._farthest(one, some, round, background)
         return FarPair(round, InBoth(one, other.person), background, other.cost)
@@ -236,7 +236,7 @@ class Search:
         return block
 
     def _gather(self, block: Block, rounds: list[int], person: Arrival) -> None:
-        rows = self.problem.mode.answer.rows([person.feedback] * len(rounds))
+        rows = self.problem.answer.rows([person.feedback] * len(rounds))
         request = self._request(person, len(rounds))
         batch = Batch(np.array(rounds), rows, request)
         self.view.count(block, batch)
@@ -244,10 +244,10 @@ class Search:
     def _request(self, person: Arrival, count: int) -> Request:
         request = EMPTY_REQUEST
         if person.context is not None:
-            request = self.problem.mode.questions.request(
+            request = self.problem.questions.request(
                 np.tile(person.context, (count, 1)), None, count
             )
-        return self.view.events.admitted(request)
+        return self.view.admitted(request)
 
     # --- candidates -------------------------------------------------------------------------------
 

@@ -177,9 +177,10 @@ class DecisionForm:
         What the caller writes into it changes nothing: it is read-only, or a copy.
         """
         decision = decisions[0]
-        if self.kind == "one":
+        kind = self.kind
+        if kind == "one":
             return int(decision)
-        if self.kind == "numbers" or (self.kind == "slate" and decision[-1] >= 0):
+        if kind == "numbers" or (kind == "slate" and decision[-1] >= 0):
             return decision.copy() if decision.flags.writeable else decision
         return np.asarray(decision[decision >= 0])
 
@@ -205,8 +206,8 @@ class Masks(ABC):
         """Add rounds with masks to the counts."""
 
 
-class Events:
-    """What public events have changed by this block, and which ones it takes: by default, none."""
+class Events(ABC):
+    """The public events that a block takes, and what earlier ones have changed."""
 
     phase: Any
     """The phase of this block; a subclass annotates it with its own class."""
@@ -235,15 +236,15 @@ class Events:
         """Number of rows of the warm-start log that was read before the first round."""
         return 0
 
+    @abstractmethod
     def noted(self, event: Any) -> Any:
         """Return the public state after a public event."""
-        raise ConfigError(f"{type(self.phase.mode).__name__} takes no public events")
 
     def admitted(self, request: Request) -> Request:
         """Return the request, restricted to what public events allow now."""
         return request
 
-    def refuse_next(self, request: Request) -> None:
+    def refuse_next(self, request: Request) -> None:  # noqa: B027  most have nothing to refuse
         """Raise if this request would be refused after the release that is due."""
 
 

@@ -267,7 +267,7 @@ class Engine:
             logs.not_committed(self._whose, snapshot.index, failure.cause)
             raise StateError(
                 f"a release could not be committed ({failure.cause}): nothing was shown, all "
-                f"answers are counted; {self.problem.mode.promise.retry}"
+                f"answers are counted; {self.problem.promise.retry}"
             )
         self._take(snapshot, self._published)
         self._unsettled = None
@@ -522,7 +522,7 @@ class Engine:
 def guarantee_of(problem: Problem, snapshot: Snapshot) -> Guarantee:
     """Return the privacy guarantee of everything that was published up to a snapshot."""
     privacy = problem.settings.privacy
-    promise = view_of(problem, snapshot).events.promise
+    promise = view_of(problem, snapshot).promise
     neighbours = promise.neighbours
     if privacy.keyed:
         neighbours = (

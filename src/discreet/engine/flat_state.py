@@ -22,7 +22,7 @@ from discreet.engine.plan import State
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Published(Generic[T]):
     """What releases have produced: the mode's public state, and that of its statistics."""
 

@@ -30,9 +30,9 @@ from discreet.engine.statistics import Measures, Released
 Public_co = TypeVar("Public_co", covariant=True)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Position:
-    """Which block it is."""
+    """Which block it is. (Not frozen: that takes three times as long to make per release.)"""
 
     index: int
     """Index of the release that ends this block."""
@@ -68,7 +68,8 @@ class Phase(ABC, Generic[Public_co]):
         Phases of a mode whose releases plan the next block state it.
         """
         phases: Scheduled = self.mode.phases
-        return phases.at(self.at.index).run.measures
+        run, _ = phases.at(self.at.index)
+        return run.measures
 
     # --- a round, and the release -----------------------------------------------------------------
 
@@ -105,6 +106,6 @@ class Phase(ABC, Generic[Public_co]):
         return None
 
     @property
-    def events(self) -> Events:
-        """What public events have changed, and which ones this block takes."""
-        return Events(self)
+    def events(self) -> Events | None:
+        """The public events that this block takes; None if it takes none."""
+        return None

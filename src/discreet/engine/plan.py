@@ -12,7 +12,6 @@ from typing import Any
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.engine.codec import fingerprint
-from discreet.engine.schedule import Schedule
 
 State = dict[str, Any]
 """A flat dictionary of arrays, numbers and texts."""
@@ -48,27 +47,6 @@ class Plan:
     """Public numbers for a person who plans with this learner."""
     constants: tuple[object, ...] = ()
     """Everything that the state depends on besides the settings: levels, noise, coefficients."""
-
-    @classmethod
-    def scheduled(
-        cls,
-        schedule: Schedule,
-        charge: Callable[[int], Charge],
-        total: Spending,
-        *,
-        cohort: Callable[[int], int | None] = lambda index: None,
-        facts: dict[str, object],
-        constants: tuple[object, ...],
-    ) -> "Plan":
-        """Return the plan whose steps follow a fixed schedule."""
-
-        def step(index: int) -> Step | None:
-            if schedule.releases is not None and index >= schedule.releases:
-                return None
-            begin = schedule.end(index - 1) if index else 0
-            return Step(schedule.end(index) - begin, charge(index), cohort(index))
-
-        return cls(step, total, schedule.horizon, schedule.releases, facts, (schedule, *constants))
 
     @property
     def calibration(self) -> str:

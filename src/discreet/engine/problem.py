@@ -37,6 +37,9 @@ class Problem:
     def __init__(self, mode: Mode) -> None:
         self.mode = mode
         self.settings: Settings = mode.settings
+        self.promise = mode.promise
+        self.questions = mode.questions
+        self.answer = mode.answer
 
     def __reduce__(self) -> tuple[type["Problem"], tuple[Mode]]:
         return Problem, (self.mode,)

@@ -10,7 +10,7 @@ Guarantee   docs/guarantees/engine.md, docs/guarantees/returning.md
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,14 +30,6 @@ AT_ONCE = nullcontext()
 """In the place of `held` where one call of compiled code adds a whole single answer."""
 
 
-class _Decided(NamedTuple):
-    """What a single round decided."""
-
-    round: int
-    table: np.ndarray
-    """A table of one row."""
-
-
 class Rounds:
     """The clock and the open rounds of one learner, in memory.
 
@@ -55,8 +47,8 @@ class Rounds:
         self._waiting = Waiting(state.open)
         self._mask_counts: State = _copied(state.mask_counts)
         self._people = None if state.people is None else People.restored(state.people)
-        self._newest: _Decided | None = None
-        """What the newest single round decided: its answer often comes next."""
+        self._newest: tuple[int, np.ndarray] = (-1, np.zeros(0))
+        """The newest single round and the table with its decision: its answer often comes next."""
 
     # --- readings ---------------------------------------------------------------------------------
 
@@ -134,7 +126,8 @@ class Rounds:
         view = engine.view
         round = self.clock
         rounds = np.array([round])
-        request = view.events.admitted(request)
+        if view.events is not None:
+            request = view.events.admitted(request)
         decided = view.decide(rounds, request)
         if not self.is_over:
             self.clock += 1  # first: an interrupt may cost a round, and never opens one twice
@@ -142,7 +135,7 @@ class Rounds:
             if person is not None:
                 self._enter(round, (person,))
             self._waiting.add(round, request)
-            self._newest = _Decided(round, decided)
+            self._newest = round, decided
         decision = view.form.single(decided)
         return Ticket(snapshot.identity, snapshot.epoch, snapshot.index, round, decision)
 
@@ -155,7 +148,7 @@ class Rounds:
         self._release_before(request)
         engine = self._engine
         rounds = np.arange(self.clock, self.clock + count)
-        request = engine.view.events.admitted(request)
+        request = engine.view.admitted(request)
         decisions = engine.view.decide(rounds, request)
         tickets = Tickets(
             engine.committed.identity,
@@ -180,12 +173,12 @@ class Rounds:
         self.release_if_due()
         view = self._engine.view
         rounds = np.arange(self.clock, self.clock + count)
-        return view.decide(rounds, view.events.admitted(EMPTY_REQUEST))
+        return view.decide(rounds, view.admitted(EMPTY_REQUEST))
 
     def _release_before(self, request: Request) -> None:
         """Make the release that is due before a question, unless the question will be refused."""
         if self.is_due:
-            self._engine.view.events.refuse_next(request)
+            self._engine.view.refuse_next(request)
         self.release_if_due()
 
     def _refuse_crossing(self, count: int) -> None:
@@ -264,10 +257,8 @@ class Rounds:
             return False
         if feedback is None:  # no answer, as if none came
             return True
-        newest = self._newest
-        batch = Batch(rounds, feedback, request, single=True)
-        if newest is not None and newest.round == round:
-            batch.kept = newest.table
+        newest, decided = self._newest
+        batch = Batch(rounds, feedback, request, True, None, decided if newest == round else None)
         self._gather(batch, lambda: waiting.put_back(round, request))
         return True
 
@@ -280,7 +271,7 @@ class Rounds:
         """
         if not isinstance(tickets, Tickets):
             raise StateError("close_many takes the tickets of open_many: use close for one ticket")
-        rows = self._engine.problem.mode.answer.rows(feedback)
+        rows = self._engine.problem.answer.rows(feedback)
         count = len(tickets)
         if len(rows) != count:
             raise StateError(
@@ -317,7 +308,7 @@ class Rounds:
         rounds = np.arange(first, first + count)
         mask_counts = _copied(self._mask_counts)
         entered = None if persons is None else self._enter(first, persons)
-        request = self._engine.view.events.admitted(EMPTY_REQUEST)
+        request = self._engine.view.admitted(EMPTY_REQUEST)
         self._count_masks(rounds, request)
         batch = Batch(rounds, rows, request)
         self._gather(batch, lambda: self._restore(first, mask_counts, entered))

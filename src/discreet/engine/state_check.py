@@ -110,7 +110,7 @@ def _plain_type(value: object) -> type:
 def _rounds_fit(view: View, snapshot: Snapshot) -> bool:
     """Return whether the clock is inside the block, and all open rounds have valid requests."""
     problem = view.problem
-    questions = problem.mode.questions
+    questions = problem.questions
     releases = problem.plan.releases
     clock = snapshot.rounds.clock
     end = view.end
@@ -134,7 +134,7 @@ def _hooks_fit(view: View) -> bool:
     view.check_state()
     mode = view.problem.mode
     rounds = np.array([view.begin])
-    request = view.events.admitted(mode.questions.blank)
+    request = view.admitted(mode.questions.blank)
     view.decide(rounds, request)
     view.phase.readings()
     step = view.step

@@ -6,20 +6,20 @@ the phase, decisions and answers. It never changes: the engine makes a new one f
 Guarantee   docs/guarantees/engine.md
 """
 
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
 from discreet.engine import readings
-from discreet.engine.declarations import GROWING, Stored
+from discreet.engine.declarations import GROWING, Promise, Stored
 from discreet.engine.flat_state import Published
 from discreet.engine.labels import Label, Labels
 from discreet.engine.phase import Phase
 from discreet.engine.phases import Adaptive, Measured, Scheduled
 from discreet.engine.plan import State, Step
-from discreet.engine.request import Batch, Block
+from discreet.engine.request import Batch, Block, Request
 from discreet.engine.statistics import Occasion, Released, Report
-from discreet.errors import StateError
+from discreet.errors import ConfigError, StateError
 from discreet.release.aggregators import Aggregate, Aggregator
 from discreet.release.door import Door
 
@@ -35,6 +35,7 @@ class View:
     """
 
     __slots__ = (
+        "_step",
         "at",
         "decide",
         "events",
@@ -54,12 +55,13 @@ class View:
         self.public = phase.public
         self.at = phase.at
         self.events = phase.events
-        self.form = self.events.decisions
+        self.form = problem.mode.decisions if self.events is None else self.events.decisions
         """The form of decisions, with the candidates that there are now."""
         self.states = states
         """Public state of the statistics, by their names."""
         self.measured = measured
         """The statistics of this block."""
+        self._step: Step | Literal["unknown"] | None = "unknown"
         self.decide = phase.decide
         """Returns the decisions of many rounds at once, one per row."""
 
@@ -78,6 +80,11 @@ class View:
     @property
     def step(self) -> Step | None:
         """Rounds of this block and charge of its release; None after the last release."""
+        if isinstance(self._step, str):
+            self._step = self._planned_step()
+        return self._step
+
+    def _planned_step(self) -> Step | None:
         plan = self.problem.plan
         if plan.steps is not None:
             return plan.steps(self.at.index)
@@ -88,19 +95,10 @@ class View:
         return phases.step(self.public.phase, self.measured, self.at.index, horizon - self.at.begin)
 
     @property
-    def _rounds(self) -> int:
-        """Rounds of this block, which a release ends; a step would calculate its charge, too."""
-        phases = self.problem.mode.phases
-        if isinstance(phases, Scheduled):
-            return phases.schedule.end(self.at.index) - self.at.begin
-        horizon = self.horizon
-        assert horizon is not None
-        return phases.rounds(self.public.phase, horizon - self.at.begin)
-
-    @property
     def horizon(self) -> int | None:
         """Number of rounds planned so far; None without end."""
-        return self.events.horizon(self.problem.plan.horizon)
+        planned = self.problem.plan.horizon
+        return planned if self.events is None else self.events.horizon(planned)
 
     @property
     def end(self) -> int | None:
@@ -168,13 +166,15 @@ class View:
 
     def aggregators(self) -> dict[str, Aggregator]:
         """Return the aggregators of this block, by name."""
-        return self.measured.aggregators(self.at.number)
+        number = self.at.number
+        return {each.name: each.aggregator_at(number) for each in self.measured.all}
 
     def empty_block(self) -> Block:
         """Return the aggregates of nobody."""
+        number = self.at.number
         block: dict[str, Aggregate] = {}
-        for name, aggregator in self.aggregators().items():
-            block[name] = aggregator.empty()
+        for statistic in self.measured.all:
+            block[statistic.name] = statistic.aggregator_at(number).empty()
         return block
 
     def count(self, block: Block, batch: Batch) -> None:
@@ -202,7 +202,8 @@ class View:
         door
             The one way from aggregates to released values.
         """
-        at = Occasion(self.at.number, self.at.begin, self._rounds)
+        step = self.step
+        at = Occasion(self.at.number, self.at.begin, 0 if step is None else step.rounds)
         results = {}
         states = self.states.copy()
         hidden = hidden.copy()
@@ -218,9 +219,32 @@ class View:
         learned = self.phase.update(Released(results, mask_counts))
         return Published(learned, states), hidden
 
+    # --- public events ----------------------------------------------------------------------------
+
+    def admitted(self, request: Request) -> Request:
+        """Return the request, restricted to what public events allow now."""
+        return request if self.events is None else self.events.admitted(request)
+
+    def refuse_next(self, request: Request) -> None:
+        """Raise if this request would be refused after the release that is due."""
+        if self.events is not None:
+            self.events.refuse_next(request)
+
     def after(self, event: Any) -> Published[Any]:
         """Return the whole public state after a public event."""
+        if self.events is None:
+            raise ConfigError(f"{type(self.problem.mode).__name__} takes no public events")
         return Published(self.events.noted(event), self.states)
+
+    @property
+    def promise(self) -> Promise:
+        """What is promised after these events."""
+        return self.problem.promise if self.events is None else self.events.promise
+
+    @property
+    def log_rows(self) -> int:
+        """Number of rows of the warm-start log that was read before the first round."""
+        return 0 if self.events is None else self.events.log_rows
 
     # --- readings ---------------------------------------------------------------------------------
 

@@ -254,7 +254,7 @@ class Learner(Readable, Generic[Decision, Decisions]):
     def _opened(self, request: Request, name: Name) -> Ticket[Decision]:
         """Return the ticket of the next round, with its decision in labels if there are any."""
         ticket = self._rounds.open(request, name)
-        labels = self._engine.view.labels
+        labels = self._engine.view.form.labels
         if labels is not None:
             ticket.decision = labels.single(ticket.decision)
         return ticket
@@ -280,14 +280,12 @@ class Learner(Readable, Generic[Decision, Decisions]):
                         f"use replay, or observe_stream of a StreamingLearner"
                     )
                 return self._of_table(reader, whole)
-        answers = self._engine.problem.mode.answer.rows(rows)
+        answers = self._engine.problem.answer.rows(rows)
         return _Answers(answers, names_of(persons, len(answers), keyed=self._keyed))
 
     def _of_table(self, reader: "LogReader", rows: "LogTable") -> "_Answers":
         """Return the answers of some rows of a table."""
-        answers = self._engine.problem.mode.answer.rows(
-            reader.adapter.answers(rows, reader.columns)
-        )
+        answers = self._engine.problem.answer.rows(reader.adapter.answers(rows, reader.columns))
         return _Answers(answers, names_of(reader.people(rows), len(rows), keyed=self._keyed))
 
     # --- many rounds at once ----------------------------------------------------------------------
@@ -320,20 +318,20 @@ class Learner(Readable, Generic[Decision, Decisions]):
         >>> hedge.close_many(tickets, [[0.2, 0.7], [0.1, 0.9], None])
         array([ True,  True,  True])
         """
-        mode = self._engine.problem.mode
+        problem = self._engine.problem
         contexts: Any = None
         if type(what) not in ROWS:
             found, what = recognised(what)
             if found:
                 what, persons = self._contexts_of(what, persons, self._rounds.until_release)
         if isinstance(what, int | np.integer) and not isinstance(what, bool):
-            if mode.questions.takes_context:
+            if problem.questions.takes_context:
                 raise ConfigError(
                     "this learner needs a context for every round: give one row per round"
                 )
             count = require.whole("the number of rounds", what, 0)
-        elif mode.questions.takes_context:
-            contexts = mode.answer.rows(what)
+        elif problem.questions.takes_context:
+            contexts = problem.answer.rows(what)
             count = len(contexts)
         else:
             raise ConfigError("this learner does not use contexts: give the number of rounds")
@@ -450,7 +448,7 @@ class Learner(Readable, Generic[Decision, Decisions]):
             )
 
     def _refuse_without_context(self) -> None:
-        if self._engine.problem.mode.questions.takes_context:
+        if self._engine.problem.questions.takes_context:
             raise ConfigError(
                 "this learner needs a context for every round: use open_many and close_many"
             )
@@ -458,7 +456,7 @@ class Learner(Readable, Generic[Decision, Decisions]):
     @guarded
     def preview(self, count: int) -> Decisions:
         """Return the decisions of the next `count` rounds of this block, without opening them."""
-        if self._engine.problem.mode.questions.takes_context:
+        if self._engine.problem.questions.takes_context:
             raise ConfigError("decisions depend on a context: use open_many instead of preview")
         if not self._engine.view.form.previews:
             raise ConfigError(

@@ -13,15 +13,14 @@ def request_of(
     engine: Engine, context: object, available: object, count: int, *, one: bool = False
 ) -> Request:
     """Return the request of `count` rounds, with its masks as one boolean per candidate."""
-    mode = engine.problem.mode
-    questions = mode.questions
+    questions = engine.problem.questions
     if available is None:
         return questions.request(context, None, count, one=one)
     candidates = questions.candidates
     if candidates is not None:
         if not one and is_table(available):
             available = masks_in(available, engine.view.labels, candidates)
-        if mode.promise.notion != "joint DP":
+        if engine.problem.promise.notion != "joint DP":
             available = _public_mask(engine, available, candidates)
         elif one:
             available = _personal_mask(engine, available, candidates)

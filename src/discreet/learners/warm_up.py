@@ -65,7 +65,7 @@ def _exercise(problem: Problem) -> None:
     """Run rounds of blank answers and the releases after them, through all stages."""
     public, hidden = problem.start()
     rounds = np.arange(2)
-    answer = problem.mode.answer
+    answer = problem.answer
     blanks = answer.rows([answer.blank] * 2)
     for index in range(STAGES):
         view = problem.view(flat(public), index, 0, Coins(bytes(16)))
@@ -81,7 +81,7 @@ def _exercise(problem: Problem) -> None:
 
 def _exercise_masks(view: View, rounds: Integers) -> None:
     """Decide and count under masks that hide nothing, for one round and for several."""
-    candidates = view.problem.mode.questions.candidates
+    candidates = view.problem.questions.candidates
     if candidates is None:
         return
     for some in (rounds[:1], rounds):

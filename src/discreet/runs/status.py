@@ -125,7 +125,7 @@ class CommittedRun:
             "planned_releases": guarantee.planned,
             "finished": horizon is not None and rounds >= horizon and not self._is_due,
             "failed": snapshot.failed,
-            "log_rows": self._view.events.log_rows,
+            "log_rows": self._view.log_rows,
             "epsilon_spent": guarantee.epsilon_spent,
             "epsilon": guarantee.epsilon,
             "delta": guarantee.delta,

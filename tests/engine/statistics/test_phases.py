@@ -138,8 +138,8 @@ def test_runs_follow_each_other_without_a_gap() -> None:
     assert [step.rounds for step in steps] == [20, 5, 5, 10, 10, 10]
     assert [phases.begin(index) for index in range(7)] == [0, 20, 25, 30, 40, 50, 60]
     places = [phases.at(index) for index in range(6)]
-    assert [place.number for place in places] == [0, 0, 1, 0, 1, 2]
-    assert [phases.runs.index(place.run) for place in places] == [0, 1, 1, 2, 2, 2]
+    assert [number for _, number in places] == [0, 0, 1, 0, 1, 2]
+    assert [phases.runs.index(run) for run, _ in places] == [0, 1, 1, 2, 2, 2]
 
 
 def test_state_has_the_layout_of_the_releases_that_were_made() -> None:

@@ -99,11 +99,11 @@ def people_aggregated_apart_and_merged_are_the_block(case: Case) -> None:
     masks = case.masks(count)
     request = EMPTY_REQUEST
     if contexts is not None or masks is not None:
-        request = problem.mode.questions.request(contexts, masks, count)
+        request = problem.questions.request(contexts, masks, count)
 
     def aggregate(rounds: Integers) -> Block:
         block = view.empty_block()
-        rows = problem.mode.answer.rows([people[round] for round in rounds])
+        rows = problem.answer.rows([people[round] for round in rounds])
         batch = Batch(rounds, rows, request[rounds])
         view.count(block, batch)
         return block
@@ -127,9 +127,7 @@ def a_problem_pickles_and_decides_without_any_secret(case: Case) -> None:
         return  # the settings hold a function of the operator
     rounds = np.arange(snapshot.begin, snapshot.begin + 3)
     contexts = case.contexts(3)
-    request = (
-        EMPTY_REQUEST if contexts is None else problem.mode.questions.request(contexts, None, 3)
-    )
+    request = EMPTY_REQUEST if contexts is None else problem.questions.request(contexts, None, 3)
     here = type(learner).problem_for(learner.settings)
     shipped = view_of(problem, snapshot).decide(rounds, request)
     stayed = view_of(here, snapshot).decide(rounds, request)
@@ -141,16 +139,16 @@ def masks_are_obeyed_and_other_requests_are_refused(case: Case) -> None:
     problem = type(learner).problem_for(learner.settings)
     contexts = case.contexts(1)
     context = row_of(contexts, 0)
-    if not problem.mode.questions.takes_context:
+    if not problem.questions.takes_context:
         raises(ConfigError, lambda: learner.act([1.0], **case.whose(0)), "does not use a context")
-    if problem.mode.questions.candidates is None:
+    if problem.questions.candidates is None:
         raises(
             ConfigError,
             lambda: learner.act(context, available=[True], **case.whose(0)),
             "does not use `available`",
         )
         return
-    items = problem.mode.questions.candidates
+    items = problem.questions.candidates
     for wrong in ([True] * (items + 1), np.zeros(items, dtype=bool), "x", np.full(items, 2)):
         earlier = state(learner)
         raises(

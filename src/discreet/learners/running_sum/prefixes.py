@@ -16,7 +16,7 @@ from discreet.engine.mode import Mode
 from discreet.engine.phase import Phase
 from discreet.engine.phases import Scheduled
 from discreet.engine.readings import Scores
-from discreet.engine.request import Request
+from discreet.engine.request import Block, Request
 from discreet.engine.schedule import EqualBlocks, Segments
 from discreet.engine.statistics import Released, RunningTotal
 from discreet.learners.answers import Row
@@ -41,6 +41,10 @@ class PrefixPhase(Phase[Public]):
 
     def decide(self, rounds: Integers, request: Request) -> Floats:
         return np.asarray(repeated(self.public.total, len(rounds)))
+
+    def gather(self, block: Block, answers: Floats) -> None:
+        total = self.mode.total
+        total.aggregator_at(self.at.number).add(block[total.name], answers)
 
     def update(self, released: Released) -> Public:
         return Public(released[self.mode.total].values)

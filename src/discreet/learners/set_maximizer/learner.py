@@ -274,7 +274,7 @@ class SetMaximizer(Learner[Decision, Slates]):
     @property
     def log_rows(self) -> int:
         """Number of rows of the warm-start log; 0 without one."""
-        return self._engine.view.events.log_rows
+        return self._engine.view.log_rows
 
     @guarded
     def warm_start(
