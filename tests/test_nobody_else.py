@@ -31,7 +31,6 @@ from discreet.domains import LpBall, UniformMatroid
 from discreet.engine.journal import MemoryJournal
 from discreet.engine.labels import Label, Labels
 from discreet.engine.people import NOBODY, names_of
-from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.engine.snapshot import Snapshot
 from discreet.engine.statistics import Opened
@@ -53,7 +52,7 @@ from discreet.functions.sets import SetFunctions
 from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.learners.forced import forced
 from discreet.learners.labels import masks_of_people
-from discreet.learners.set_maximizer.answers import first_of
+from discreet.learners.set_maximizer.answers import READERS, first_of
 from discreet.learners.set_selector import sampled
 from discreet.learners.streaming_learner.sample_answer import SampleAnswer
 from discreet.losses import SquaredLoss
@@ -478,9 +477,7 @@ def test_one_broken_context_does_not_change_others_arms() -> None:
 
 def test_one_broken_click_does_not_delete_the_others() -> None:
     learner = SetMaximizer(3, 1, 100, Privacy(1.0), feedback="clicks", seed=1)
-    mode: Any = SetMaximizer.problem_for(learner.settings)
-    view: Any = view_of(mode, learner.snapshot())
-    numbers = mode.labels_of(view.public.catalogue).numbers
+    numbers = {item: item for item in range(3)}
     slates = np.array([[0], [1], [2], [0]])
     several: list[Any] = [
         ["0", "1", "x", "0.0"],
@@ -489,7 +486,8 @@ def test_one_broken_click_does_not_delete_the_others() -> None:
     ]
     for clicks in several:
         batch = Batch(np.arange(4), clicks, EMPTY_REQUEST)
-        assert mode.answers(batch, slates, numbers).items.tolist() == [0, 1, -1, 0]
+        answers: Any = READERS["clicks"](batch, slates, numbers, learner.settings)
+        assert answers.items.tolist() == [0, 1, -1, 0]
 
 
 # --- 2. a person's value does not depend on who else is read --------------------------------------

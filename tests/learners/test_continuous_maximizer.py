@@ -428,8 +428,6 @@ def test_sets_from_disjoint_blocks_lose_no_more_than_their_budget(domain: Any) -
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"copies": 3},
-        {"play": "point", "oracle": "euclidean"},
         {"stream": "iid", "play": "point"},
         {"stream": "iid", "bound": 1.0},
         {"stream": "iid", "function": BudgetAllocation()},

@@ -235,7 +235,7 @@ def test_the_worst_pair_of_samples_keeps_the_charge_and_half_the_noise_does_not(
 
         def passage(door: Door) -> float:
             released = viewed(mode, public).release({}, dict(hidden), block, door)[0]
-            return float(released.gradient["prefix"][0])
+            return float(released.states["gradient"]["prefix"][0])
 
         # Half the noise costs four times the charge: the door must not refuse it before the audit.
         reserved = claim * 8.0 if weak else claim

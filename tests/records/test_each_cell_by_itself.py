@@ -14,7 +14,7 @@ from discreet.estimators.checked import as_features
 from discreet.feedback import as_rows, each_number
 from discreet.functions import ClickModel
 from discreet.learners.set_selector.records import RecordReader
-from discreet.learners.streaming_learner.mode import GradientMode
+from discreet.learners.streaming_learner.sample_answer import SampleAnswer
 from discreet.losses import SquaredLoss
 from discreet.records.contexts import as_contexts
 from discreet.records.table import LogTable
@@ -49,10 +49,10 @@ def samples(people: Any) -> np.ndarray:
     learner = StreamingLearner(
         LpBall(2), SquaredLoss(), 100, Privacy(1.0, 1e-6), feature_bound=1.0, target_bound=1.0
     )
-    mode = StreamingLearner.problem_for(learner.settings)
-    assert isinstance(mode, GradientMode)
+    answer = StreamingLearner.problem_for(learner.settings).answer
+    assert isinstance(answer, SampleAnswer)
     targets = np.zeros(len(people))
-    return np.asarray(mode.streamed(people, targets).features)
+    return np.asarray(answer.streamed(people, targets).features)
 
 
 def one_column(people: Any) -> np.ndarray:

@@ -14,7 +14,7 @@ import pytest
 
 from discreet import Columns, ConfigError, OutOfBounds, Privacy, StreamingLearner
 from discreet.domains import LpBall
-from discreet.learners.streaming_learner.mode import GradientMode
+from discreet.learners.streaming_learner.sample_answer import SampleAnswer
 from discreet.losses import SquaredLoss
 from discreet.records import sources
 from discreet.records.dates import DateRule
@@ -208,13 +208,13 @@ def model(**more: Any) -> StreamingLearner:
 
 @pytest.mark.parametrize("odd", [[0.1, "zz"], [0.1, 1j], [0.1], None, [np.array(0.5), 101]])
 def test_an_odd_row_of_a_list_leaves_the_categories_of_others(odd: Any) -> None:
-    mode = StreamingLearner.problem_for(model().settings)
-    assert isinstance(mode, GradientMode)
-    rows = mode.streamed([[0.0, 101], odd, [0.5, 102]], [0.1, 0.2, 0.3]).features
+    answer = StreamingLearner.problem_for(model().settings).answer
+    assert isinstance(answer, SampleAnswer)
+    rows = answer.streamed([[0.0, 101], odd, [0.5, 102]], [0.1, 0.2, 0.3]).features
     assert np.isfinite(rows[[0, 2]]).all()
     assert rows[0, 1] > 0
     assert rows[2, 2] > 0
-    assert mode.rows([(np.array(0.5), 0.5), ([0.0, 101], 0.1)]).features.shape == (2, 3)
+    assert answer.rows([(np.array(0.5), 0.5), ([0.0, 101], 0.1)]).features.shape == (2, 3)
 
 
 @pytest.mark.parametrize("odd", [Decimal(3), b"ann", (1, 2), pandas.Timestamp(0), None])

@@ -284,17 +284,6 @@ def test_a_run_over_another_policys_log_estimates_what_its_decisions_would_have_
     assert "by the declared propensities" in shown["means"]
 
 
-def test_there_is_no_earned_value_where_the_propensity_of_the_log_is_not_known(
-    tmp_path: Path,
-) -> None:
-    """Older versions did not write the propensity to columns.json."""
-    log, _ = doses(lambda arm, age: 0.55, uniform=True, seed=2)
-    run(tmp_path, DOSES + 'propensity = "uniform"\n', log.head(5000))
-    assert "earned" in status_of(tmp_path / "out")
-    (tmp_path / "out" / "columns.json").write_text('["age", "arm", "reward"]\n')
-    assert "earned" not in status_of(tmp_path / "out")
-
-
 def test_a_run_does_not_change_the_propensity_of_its_log(tmp_path: Path) -> None:
     log, _ = doses(lambda arm, age: 0.55, uniform=False, seed=2)
     settings = DOSES + 'propensity = "propensity"\nleast_propensity = 0.1\n'
