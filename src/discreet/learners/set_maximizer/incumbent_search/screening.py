@@ -232,7 +232,7 @@ class LaterRewards(ScreeningPhase):
     """Rewards times weights: the derivative of a slate's value by the interest of each item."""
 
     slates_type = CountingGains
-    plan: LaterScreeningPlan
+    block_plan: LaterScreeningPlan
 
     @cached_property
     def sums(self) -> OneRelease[PublicRows]:
