@@ -1,4 +1,4 @@
-"""If these fail, a learner that somebody writes by the guide does not hold the contract."""
+"""If these fail, a learner that is written by the guide does not hold the contract."""
 
 from functools import cached_property
 from pathlib import Path
