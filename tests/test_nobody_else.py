@@ -477,7 +477,7 @@ def test_one_broken_context_does_not_change_others_arms() -> None:
 
 def test_one_broken_click_does_not_delete_the_others() -> None:
     learner = SetMaximizer(3, 1, 100, Privacy(1.0), feedback="clicks", seed=1)
-    numbers = {item: item for item in range(3)}
+    numbers: dict[str | int, int] = {item: item for item in range(3)}
     slates = np.array([[0], [1], [2], [0]])
     several: list[Any] = [
         ["0", "1", "x", "0.0"],

@@ -1,15 +1,16 @@
 """All that a learner of your own needs, in one import; docs/develop/learner.md explains it.
 
-Settings                                   public settings, hashed and checked
-Mode                                       what is declared once:
+Settings                                       public settings, hashed and checked
+Mode                                           what is declared once:
     Promise, Questions, Answer (OneOf, Row, Entry), DecisionForm
-    Scheduled, Adaptive, Run               which blocks there are, and what each measures
-    OneRelease, RunningTotal, Interactive, Report, Statistic
-    OneChoice, PublicCells, Rows           aggregators, which know what one person can move
+    Scheduled, Adaptive, Run                   which blocks there are, and what each measures
+    OneRelease, RunningTotal, DisjointPaths, Interactive, Report (Units), Statistic
+    OneChoice, PublicCells, Rows, HeldRows     aggregators, which know what one person can move
     EqualBlocks, DoublingBlocks, ListedBlocks, Segments
-Phase                                      the hooks of a block:
+    Selection, SampledPath, GainPath           mechanisms of interactive draws
+Phase                                          one kind of block:
     Request, Batch, Block, Released, Readings, Masks, Events, Stored
-Learner, Modes, register                   what users see
+Learner, Modes, register                       what users see
 """
 
 from discreet.arrays import Floats, Integers, Mask
@@ -39,12 +40,17 @@ from discreet.engine.statistics import (
     Report,
     RunningTotal,
     Statistic,
+    Units,
 )
 from discreet.learners.answers import Entry, OneOf, Row
 from discreet.learners.base import Learner, Modes
 from discreet.learners.constructor import constructor
+from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.learners.registry import register
-from discreet.release.aggregators import OneChoice, PublicCells, Rows
+from discreet.release.aggregators import HeldRows, OneChoice, PublicCells, Rows
+from discreet.release.aggregators.gain_path import GainPath
+from discreet.release.sampled_path import SampledPath
+from discreet.release.selection import Selection
 
 __all__ = [
     "OMITTED",
@@ -53,11 +59,14 @@ __all__ = [
     "Batch",
     "Block",
     "DecisionForm",
+    "DisjointPaths",
     "DoublingBlocks",
     "Entry",
     "EqualBlocks",
     "Events",
     "Floats",
+    "GainPath",
+    "HeldRows",
     "Integers",
     "Interactive",
     "Learner",
@@ -82,12 +91,15 @@ __all__ = [
     "Rows",
     "Run",
     "RunningTotal",
+    "SampledPath",
     "Scheduled",
     "Scores",
     "Segments",
+    "Selection",
     "Settings",
     "Statistic",
     "Stored",
+    "Units",
     "constructor",
     "register",
 ]

@@ -89,7 +89,7 @@ def test_slates_are_full_and_do_not_depend_on_how_many_rounds_are_asked_at_once(
     feedback: Any, stream: Any
 ) -> None:
     for view in views_of_run(feedback, stream):
-        rounds = view.begin + np.arange(min(50, view.phase.plan.length))
+        rounds = view.begin + np.arange(min(50, view.phase.block_plan.length))
         slates = view.decide(rounds, EMPTY_REQUEST)
         assert all(len(set(slate)) == 3 and min(slate) >= 0 for slate in slates.tolist())
         alone = [view.decide(rounds[place : place + 1], EMPTY_REQUEST)[0] for place in range(9)]
@@ -100,7 +100,7 @@ def test_slates_are_full_and_do_not_depend_on_how_many_rounds_are_asked_at_once(
 def test_what_is_counted_under_masks_is_what_was_shown(feedback: Any) -> None:
     """A mask that hides nothing changes no count; one that hides an item removes its views."""
     for view in views_of_run(feedback, "iid")[:-1]:
-        rounds = view.begin + np.arange(min(200, view.phase.plan.length))
+        rounds = view.begin + np.arange(min(200, view.phase.block_plan.length))
         unmasked = counted(view, rounds, np.ones(9, dtype=bool))
         assert not any(counts.any() for counts in unmasked.values())
         second = view.public.slate[1]
@@ -120,7 +120,7 @@ def test_slates_and_counts_under_masks_are_those_of_a_plain_reference(feedback: 
     """Counts are equal to the last step, whether rounds are counted one by one or together."""
     generator = np.random.default_rng(5)
     for view in views_of_run(feedback, "iid")[:-1]:
-        rounds = view.begin + np.arange(min(60, view.phase.plan.length))
+        rounds = view.begin + np.arange(min(60, view.phase.block_plan.length))
         masks = generator.random((len(rounds), 9)) < generator.choice(
             [0.2, 0.9], size=(len(rounds), 1)
         )

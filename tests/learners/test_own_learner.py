@@ -1,17 +1,18 @@
-"""If these fail, a learner that somebody writes by the guide does not hold the contract."""
+"""If these fail, a learner that is written by the guide does not hold the contract."""
 
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import discreet
-from discreet import ConfigError, Privacy, StateError
+from discreet import BudgetError, ConfigError, Privacy, StateError, extend
 from discreet.audit import RULES, Case, audit_transcript, check_learner
 from discreet.learners.base import Learner
 from discreet.learners.registry import learner_named, register
-from poll import Poll
+from poll import Asking, Poll, PollSettings, Public, RunningVotes
 
 PRIVACY = Privacy(1.0, 1e-6)
 
@@ -77,3 +78,112 @@ def test_two_classes_cannot_share_a_name_that_files_know_them_by() -> None:
 def test_only_a_learner_can_be_registered(wrong: Any) -> None:
     with pytest.raises(ConfigError, match="register takes a subclass of Learner"):
         register(wrong)
+
+
+# --- other statistics, with the names of `discreet.extend` alone ----------------------------------
+
+
+class Newest(Asking):
+    """The leader of the newest block, from its own noisy counts."""
+
+    def update(self, released: extend.Released) -> Public:
+        return Public(int(released[self.mode.votes].argmax()))
+
+
+class Drawn(Asking):
+    """One option of the newest block, drawn at the door by its votes."""
+
+    def update(self, released: extend.Released) -> Public:
+        votes, door = released[self.mode.votes]
+        return Public(door.select(self.mode.selection, votes))
+
+
+class Voting(extend.Mode):
+    """Votes of one block at a time."""
+
+    settings: PollSettings
+    promise = RunningVotes.promise
+    decisions = RunningVotes.decisions
+    first = Public()
+    phase: ClassVar[type[Asking]]
+    votes: Any
+
+    @cached_property
+    def answer(self) -> extend.OneOf:
+        return extend.OneOf(self.settings.options)
+
+    @cached_property
+    def choice(self) -> extend.OneChoice:
+        return extend.OneChoice((self.settings.options,))
+
+    @cached_property
+    def phases(self) -> extend.Scheduled:
+        blocks = extend.EqualBlocks(self.settings.horizon, self.settings.block)
+        return extend.Scheduled.one(self.phase, blocks, self.votes)
+
+
+class BlockCounts(Voting):
+    """One release per block, paid by the people of the block."""
+
+    phase = Newest
+
+    @cached_property
+    def votes(self) -> extend.OneRelease[extend.OneChoice]:
+        return extend.OneRelease.for_budget("votes", self.settings.privacy.budget, self.choice)
+
+
+class BlockDraws(Voting):
+    """One draw per block, at a share of its price: 1, if the author is right."""
+
+    phase = Drawn
+    declared: ClassVar[float] = 1.0
+
+    @cached_property
+    def selection(self) -> extend.Selection:
+        return extend.Selection.for_budget(self.settings.privacy.budget, self.choice, draws=1)
+
+    @cached_property
+    def votes(self) -> extend.Interactive[extend.OneChoice]:
+        price = self.selection.charge(self.settings.privacy.budget.measure) * self.declared
+        return extend.Interactive("votes", self.choice, price, (self.selection,))
+
+
+class Understated(BlockDraws):
+    """A mode whose declared price is half of what its draw costs."""
+
+    declared = 0.5
+
+
+@extend.register
+class BlockPoll(extend.Learner):
+    """The option that leads the newest block; the length of blocks decides the mode."""
+
+    settings_type = PollSettings
+    modes: ClassVar[extend.Modes] = {
+        "counts": BlockCounts,
+        "draws": BlockDraws,
+        "understated": Understated,
+    }
+
+    @classmethod
+    def choose(cls, settings: PollSettings) -> str:
+        return {3: "draws", 6: "understated"}.get(settings.block, "counts")
+
+
+@pytest.mark.parametrize("block", [4, 3])
+def test_other_statistics_need_no_other_names_and_hold_the_contract(block: int) -> None:
+    def make(**settings: Any) -> BlockPoll:
+        usual: dict[str, Any] = {"options": 3, "horizon": 12, "privacy": PRIVACY, "block": block}
+        return BlockPoll(**(usual | settings))
+
+    case = Case("block poll", make, person=vote, refused=(3, 0.5, "x"), broken="x")
+    check_learner(case)
+    assert 0.5 < audit_transcript(case, pairs=50).largest_cost_over_charge <= 1.0
+
+
+def test_a_draw_beyond_its_declared_price_is_refused_at_the_door() -> None:
+    poll = BlockPoll(options=3, horizon=12, privacy=PRIVACY, block=6, seed=1)
+    poll.observe_many([1] * 6)
+    with pytest.raises(BudgetError, match="the next draw costs"):
+        poll.release_if_due()
+    assert poll.releases == 0

@@ -1,5 +1,5 @@
 """The release engine: when data becomes public, and how that survives crashes and interrupts.
 
-Plans and schedules, problems and views, snapshots, public coins, settings, journals and state
-files, the engine, rounds.
+Modes and phases, their statistics and what follows from them (problems, plans, views), snapshots,
+public coins, settings, journals and state files, the engine, rounds.
 """

@@ -2,7 +2,7 @@
 
     reserve the planned charge → release into new values → commit → use
 
-The engine holds a problem (the hooks) and a journal, and never reads feedback itself; rounds,
+The engine holds a problem and a journal, and never reads feedback itself; rounds,
 tickets and the clock are in discreet/engine/rounds.py. A release is committed before anything of it
 is used. A commit whose outcome is unknown is read back (discreet/engine/commits.py), and nothing is
 drawn again. Signals wait meanwhile (discreet/engine/signals.py). A second Ctrl-C in the middle of a
@@ -78,7 +78,7 @@ class Engine:
     Parameters
     ----------
     problem
-        The hooks.
+        A mode, with the plan and the first state that follow from it.
     kind
         The name under which the learner is loaded again.
     journal
@@ -131,7 +131,7 @@ class Engine:
 
     @property
     def view(self) -> View:
-        """The view of the current block: the public state, and the hooks that serve it."""
+        """The view of the current block: its phase, with what follows from it."""
         return self._now.view
 
     @property

@@ -1,10 +1,12 @@
-"""A phase: the hooks of one kind of block, in the order in which a round meets them.
+"""A phase: one kind of block, as methods in the order in which a round meets them.
 
+    measures                    what the block measures: by default, what its run of blocks does
     decide(rounds, request)     decisions of many rounds at once
     read(batch)                 feedback as typed answers; refuses malformed ones
     gather(block, answers)      clip, quantise, add: any rounds, in any order
     update(released)            the public state, from what the door returned
     readings()                  what may be read of it
+    masks, events               counts of masks, and public events: by default none
 
 A phase reads released values only. It never changes: the engine makes a new one for every release,
 and a caller that holds an old one sees one consistent state. A mode with several kinds of blocks

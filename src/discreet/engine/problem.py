@@ -4,10 +4,10 @@
     start()    public and hidden state before the first round
     view(…)    the view of a block, given the state after the release before
 
-State has four parts: `public` (everything that releases produced: with `mask_counts`, all that
-decisions read), `mask_counts` (public counts that grow within a block), `hidden` (noise buffers and
-sums that outlive a block: never shown) and `block` (aggregates since the last release; the engine
-empties it).
+State has four parts: `public` (everything that releases produced: all that decisions read),
+`mask_counts` (public counts that grow within a block), `hidden` (noise buffers and sums that
+outlive a block: never shown) and `block` (aggregates since the last release; the engine empties
+it).
 
 Guarantee   docs/guarantees/engine.md
 """

@@ -67,8 +67,8 @@ class _Answers(NamedTuple):
 class Learner(Readable, Generic[Decision, Decisions]):
     """Base class of all online learners: the public `act`/`observe` API, one call at a time.
 
-    A subclass declares its settings and its modes; the first mode that serves the settings is
-    taken. Threads may share a learner: calls wait for each other.
+    A subclass declares its settings and its modes; `choose` says which mode serves the settings.
+    Threads may share a learner: calls wait for each other.
 
     Guarantee: docs/guarantees/engine.md.
 

@@ -69,7 +69,7 @@ class People:
 
 
 class ContextualPhase(Phase[Published]):
-    """View of a block of a contextual bandit."""
+    """Phase of a block of a contextual bandit."""
 
     mode: "ContextualMode[Published]"
 

@@ -66,7 +66,7 @@ class RidgePublic(ContextualPublic):
 
 
 class RidgePhase(ContextualPhase[RidgePublic]):
-    """View of a block of the ridge mode."""
+    """Phase of a block of the ridge mode."""
 
     mode: "Ridge"
 
@@ -76,7 +76,7 @@ class RidgePhase(ContextualPhase[RidgePublic]):
 
 
 class Centring(RidgePhase):
-    """View of the first block: the mean context, and a typical norm."""
+    """Phase of the first block: the mean context, and a typical norm."""
 
     def gather(self, block: Block, answers: People) -> None:
         spread = self.mode.spread
@@ -100,7 +100,7 @@ class Centring(RidgePhase):
 
 
 class WhiteningBlock(RidgePhase):
-    """View of the second block: the covariance of contexts."""
+    """Phase of the second block: the covariance of contexts."""
 
     def gather(self, block: Block, answers: People) -> None:
         gram = self.mode.gram
@@ -119,7 +119,7 @@ class WhiteningBlock(RidgePhase):
 
 
 class Regression(RidgePhase):
-    """View of a block after the preparations: one ridge per arm, from all such blocks so far."""
+    """Phase of a block after the preparations: one ridge per arm, from all such blocks so far."""
 
     def gather(self, block: Block, answers: People) -> None:
         moments = self.mode.moments

@@ -90,7 +90,7 @@ class Located:
 
 
 class Beginning(ContextualPhase[ScreenPublic]):
-    """View of the first block: location and scale of contexts, and mean rewards of arms."""
+    """Phase of the first block: location and scale of contexts, and mean rewards of arms."""
 
     mode: "Screen"
 
@@ -149,7 +149,7 @@ class Beginning(ContextualPhase[ScreenPublic]):
 
 
 class SmallRidges(ContextualPhase[ScreenPublic]):
-    """View of a block after the screenings: one small ridge per arm, from all such blocks."""
+    """Phase of a block after the screenings: one small ridge per arm, from all such blocks."""
 
     mode: "Screen"
 

@@ -128,7 +128,7 @@ class StageSums:
 
 
 class Screening(ContextualPhase[ScreenPublic]):
-    """View of a block whose release draws features for every arm."""
+    """Phase of a block whose release draws features for every arm."""
 
     mode: "Screen"
 
@@ -222,7 +222,7 @@ class Screening(ContextualPhase[ScreenPublic]):
 
 
 class FirstScreening(Screening):
-    """View of the first screening: no features are drawn yet, and arms are played uniformly."""
+    """Phase of the first screening: no features are drawn yet, and arms are played uniformly."""
 
     def selected(self, refitted: Refitted) -> Supports:
         return refitted.supports
@@ -236,7 +236,7 @@ class FirstScreening(Screening):
 
 
 class LastScreening(Screening):
-    """View of the last screening: it drops features that noise explains.
+    """Phase of the last screening: it drops features that noise explains.
 
     Arms that were not played yet get the features that are common among the rest.
     """

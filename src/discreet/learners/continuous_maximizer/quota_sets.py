@@ -53,7 +53,7 @@ class QuotaPhase(PointPhase[Public]):
 
     @cached_property
     def slates(self) -> SumPhase:
-        """The view of the slates' mode in this block."""
+        """The phase of the slates' mode in this block."""
         mode = self.mode.slates
         return SumPhase(mode, self.public.slates, self.at)
 

@@ -68,7 +68,7 @@ class Public:
 
 
 class SoftmaxPhase(Phase[Public]):
-    """View of a block, in which the probabilities of actions stay the same."""
+    """Phase of a block, in which the probabilities of actions stay the same."""
 
     mode: "Softmax"
 

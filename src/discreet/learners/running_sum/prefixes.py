@@ -35,7 +35,7 @@ class Public:
 
 
 class PrefixPhase(Phase[Public]):
-    """View of a block of vectors; the decision is the newest total."""
+    """Phase of a block of vectors; the decision is the newest total."""
 
     mode: "Prefixes"
 

@@ -145,7 +145,7 @@ class Public:
 
 
 class GradientPhase(CubePhase[Public]):
-    """View of a block, in which the point of the cube stays the same."""
+    """Phase of a block, in which the point of the cube stays the same."""
 
     mode: "Gradients"
 

@@ -52,7 +52,7 @@ class CubeMode(Mode):
 
 
 class CubePhase(Phase[Published]):
-    """View of a block whose sets follow from a point of the cube."""
+    """Phase of a block whose sets follow from a point of the cube."""
 
     mode: CubeMode
 

@@ -53,7 +53,7 @@ class Count:
 
 
 class HistogramPhase(SelectorPhase):
-    """View of a block that counts people per cell; its release searches in noisy counts."""
+    """Phase of a block that counts people per cell; its release searches in noisy counts."""
 
     mode: "Histogram"
 
@@ -76,7 +76,7 @@ class HistogramPhase(SelectorPhase):
 
 
 class HistogramRows(HistogramPhase):
-    """View for one row per round."""
+    """Phase for one row per round."""
 
     def read(self, batch: Batch) -> Integers:
         return self.mode.count.cells_of(batch)
@@ -86,7 +86,7 @@ class HistogramRows(HistogramPhase):
 
 
 class HistogramParts(HistogramPhase):
-    """View for people in partitions, who are counted where they are."""
+    """Phase for people in partitions, who are counted where they are."""
 
     def read(self, batch: Batch) -> PartitionedPeople:
         partitioned: PartitionedPeople = batch.feedback

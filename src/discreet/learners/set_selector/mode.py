@@ -41,7 +41,7 @@ class Public(Stored):
 
 
 class SelectorPhase(Phase[Public]):
-    """View of the only block of a selection."""
+    """Phase of the only block of a selection."""
 
     mode: "SelectorMode"
 
@@ -76,9 +76,9 @@ class SelectorMode(Mode):
     decisions = DecisionForm("numbers")
     settings: SetSelectorSettings
     rows_phase: ClassVar[type[SelectorPhase]]
-    """The view for one row per round."""
+    """The phase for one row per round."""
     parts_phase: ClassVar[type[SelectorPhase]]
-    """The view for people in partitions."""
+    """The phase for people in partitions."""
 
     def __init__(self, settings: SetSelectorSettings, *, in_parts: bool = False) -> None:
         self.in_parts = in_parts
@@ -105,9 +105,9 @@ class SelectorMode(Mode):
     @cached_property
     def phases(self) -> Scheduled:
         count = self.settings.count
-        view = self.parts_phase if self.in_parts else self.rows_phase
+        phase = self.parts_phase if self.in_parts else self.rows_phase
         blocks = EqualBlocks(count, count)
-        return Scheduled.one(view, blocks, self.people, constants=self.constants)
+        return Scheduled.one(phase, blocks, self.people, constants=self.constants)
 
     @property
     def constants(self) -> tuple[object, ...]:

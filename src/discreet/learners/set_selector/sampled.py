@@ -30,7 +30,7 @@ FINE = 0.03
 
 
 class SampledPhase(SelectorPhase):
-    """View of a block of held people; its release draws a path of items."""
+    """Phase of a block of held people; its release draws a path of items."""
 
     mode: "Sampled"
 
@@ -47,7 +47,7 @@ class SampledPhase(SelectorPhase):
 
 
 class SampledRows(SampledPhase):
-    """View for one row per round; quantised rows are held."""
+    """Phase for one row per round; quantised rows are held."""
 
     def read(self, batch: Batch) -> tuple[Batch, Floats]:
         settings = self.mode.settings
@@ -61,7 +61,7 @@ class SampledRows(SampledPhase):
 
 
 class SampledParts(SampledPhase):
-    """View for people in partitions, where they stay."""
+    """Phase for people in partitions, where they stay."""
 
     def read(self, batch: Batch) -> PartitionedPeople:
         partitioned: PartitionedPeople = batch.feedback

@@ -69,7 +69,7 @@ class Public:
 
 
 class FrankWolfePhase(CoefficientsPhase[Public]):
-    """View of a block of samples whose gradients determine the next corner."""
+    """Phase of a block of samples whose gradients determine the next corner."""
 
     mode: "FrankWolfe"
 

@@ -86,7 +86,7 @@ class Public:
 
 
 class LeaderPhase(CoefficientsPhase[Public]):
-    """View of a block of samples whose gradients are computed at the point of the leader."""
+    """Phase of a block of samples whose gradients are computed at the point of the leader."""
 
     mode: "GradientLeader"
 

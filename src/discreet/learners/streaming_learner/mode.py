@@ -50,7 +50,7 @@ class GradientMode(Mode):
 
 
 class CoefficientsPhase(Phase[Public], Generic[Public]):
-    """View of a block of samples; its decisions are the newest released coefficients."""
+    """Phase of a block of samples; its decisions are the newest released coefficients."""
 
     mode: GradientMode
 

@@ -66,7 +66,7 @@ class SearchEvents(CatalogueEvents):
             raise StateError(LOG_COMES_FIRST)
         views = log.rows * log.least
         rounds_replaced = int(min(views * public.catalogue.size, 2.0**53))
-        planned = self.phase.plan.length
+        planned = self.phase.block_plan.length
         return replace(
             public,
             screened=public.screened - planned,

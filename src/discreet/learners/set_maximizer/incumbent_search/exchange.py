@@ -101,8 +101,8 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
     def shown(self) -> ExchangeSlates:
         return ExchangeSlates(
             incumbent=self.public.slate,
-            trials=self.plan.trials,
-            length=self.plan.length,
+            trials=self.block_plan.trials,
+            length=self.block_plan.length,
             key=self.mode.settings.coin(1 + self.at.index).generator().bytes(16),
             interest=self.public.posterior.interest,
             order=self.order,
@@ -141,7 +141,7 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
         """Return the posterior, with lower precisions if the stream may drift."""
         if self.settings.stream == "iid":
             return posterior
-        return posterior.faded(exp(-self.plan.length / (TUNED.memory * self.public.rounds)))
+        return posterior.faded(exp(-self.block_plan.length / (TUNED.memory * self.public.rounds)))
 
     def _next_public(self, learned: ExchangeResult) -> Public:
         """Return the next public state: a new screening after an alarm, otherwise exchanges."""

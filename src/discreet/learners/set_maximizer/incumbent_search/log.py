@@ -233,10 +233,10 @@ class LogPhase(IncumbentSearchPhase[LogPlan]):
     def update(self, released: Released) -> Public:
         sums = released[self.sums]
         active = self.at_next.catalogue.active
-        mean = float(sums[active].mean()) / self.plan.views
-        variance = self.sums.variance / active.sum() / self.plan.views**2
+        mean = float(sums[active].mean()) / self.block_plan.views
+        variance = self.sums.variance / active.sum() / self.block_plan.views**2
         posterior, level = self.learned(sums, self._level(mean, variance))
-        return self.after_screening(posterior, level, self.plan)
+        return self.after_screening(posterior, level, self.block_plan)
 
     def _level(self, mean: float, variance: float) -> float:
         """Return the mean reward of a slate: that of the log, shrunk towards the prior mean."""
@@ -265,7 +265,7 @@ class ClickLog(LogPhase):
         active = self.at_next.catalogue.active
         rate = first_rate(level, 1.0, slots)
         posterior = Posterior.before(len(sums), slots=slots, interest=rate)
-        looks = self.plan.views * (1 - (1 - rate) ** slots) / rate
+        looks = self.block_plan.views * (1 - (1 - rate) ** slots) / rate
         views = np.where(active, looks, 0.0)
         posterior = after_clicks(posterior, NOTHING_CHOSEN, sums, views, self.sums.variance)
         return ScreeningResult(posterior, self.public.level)
@@ -293,7 +293,7 @@ class RewardLog(LogPhase):
         active = self.at_next.catalogue.active
         rate = first_rate(level, 1.0, slots)
         weight = (1 - rate) ** (slots - 1)
-        shows = self.plan.views * slots
+        shows = self.block_plan.views * slots
         posterior = after_rewards(
             Posterior.before(len(sums), slots=slots, interest=rate),
             surplus=weight * (sums * slots - level * shows),

@@ -112,7 +112,7 @@ GOOD_RATE = 0.1
 
 
 class IncumbentSearch(SetMode):
-    """The incumbent search as a problem: its first state, and the phase of each block."""
+    """The incumbent search: its first state, and the phase of each block."""
 
     def check(self) -> None:
         """Refuse a horizon that screening alone would use up."""

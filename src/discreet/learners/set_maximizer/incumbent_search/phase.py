@@ -57,7 +57,7 @@ class IncumbentSearchPhase(Phase[Public], Generic[OwnPlan]):
     mode: "IncumbentSearch"
 
     @cached_property
-    def plan(self) -> OwnPlan:
+    def block_plan(self) -> OwnPlan:
         """The plan of this block: `public.phase` with its precise type."""
         return cast(OwnPlan, self.public.phase)
 
@@ -91,7 +91,7 @@ class IncumbentSearchPhase(Phase[Public], Generic[OwnPlan]):
     @property
     def next_start(self) -> Start:
         """Index and first round of the next block."""
-        return Start(self.at.index + 1, self.at.begin + self.plan.length)
+        return Start(self.at.index + 1, self.at.begin + self.block_plan.length)
 
     @property
     def at_next(self) -> Public:

@@ -124,7 +124,7 @@ class ScreeningPhase(IncumbentSearchPhase[ScreeningPlan]):
 
     @cached_property
     def shown(self) -> ScreeningSlates:
-        plan = self.plan
+        plan = self.block_plan
         interest = self.public.posterior.interest
         return self.slates_type(plan.table, plan.prefix, interest, self.order)
 
@@ -142,9 +142,9 @@ class ScreeningPhase(IncumbentSearchPhase[ScreeningPlan]):
 
     def update(self, released: Released) -> Public:
         of_masks = released.mask_counts.get("counts", 0)
-        counts = (self.shown.planned(self.plan.length) + of_masks) / UNIT
+        counts = (self.shown.planned(self.block_plan.length) + of_masks) / UNIT
         posterior, level = self.learned(released[self.sums], counts, self.sums.variance)
-        return self.after_screening(posterior, level, self.plan)
+        return self.after_screening(posterior, level, self.block_plan)
 
 
 class FirstClicks(ScreeningPhase):
@@ -162,7 +162,7 @@ class FirstClicks(ScreeningPhase):
     def learned(self, sums: Floats, counts: Floats, noise: float) -> ScreeningResult:
         slots = self.settings.slots
         clicks = sums.sum()
-        rate = first_rate(clicks, max(1, self.plan.length), slots)
+        rate = first_rate(clicks, max(1, self.block_plan.length), slots)
         # Views were counted with a guess of the rate: scaled so that rate and clicks agree.
         views = counts[0] * max(clicks, LEAST_COUNT) / (rate * max(counts.sum(), LEAST_COUNT))
         posterior = Posterior.before(self.settings.room, slots=slots, interest=rate)
@@ -183,7 +183,9 @@ class LaterClicks(ScreeningPhase):
         self.sums.aggregator.add(self.sums.of(block), clicked_candidates(self.shown, answers))
 
     def learned(self, sums: Floats, counts: Floats, noise: float) -> ScreeningResult:
-        posterior = after_clicks(self.public.posterior, self.plan.prefix, sums, counts[0], noise)
+        posterior = after_clicks(
+            self.public.posterior, self.block_plan.prefix, sums, counts[0], noise
+        )
         return ScreeningResult(posterior, self.public.level)
 
 
@@ -213,7 +215,7 @@ class FirstRewards(ScreeningPhase):
         item_sums = sums[:-1]
         total = sums[-1]
         shows = counts[0]
-        level = float(np.clip(total / self.plan.length, TUNED.least_level, TUNED.most_level))
+        level = float(np.clip(total / self.block_plan.length, TUNED.least_level, TUNED.most_level))
         rate = 1 - (1 - level) ** (1 / slots)
         weight = (1 - rate) ** (slots - 1)
         posterior = after_rewards(
@@ -230,11 +232,11 @@ class LaterRewards(ScreeningPhase):
     """Rewards times weights: the derivative of a slate's value by the interest of each item."""
 
     slates_type = CountingGains
-    plan: LaterScreeningPlan
+    block_plan: LaterScreeningPlan
 
     @cached_property
     def sums(self) -> OneRelease[PublicRows]:
-        aggregator = PublicRows((self.settings.room,), length=self.plan.heaviest)
+        aggregator = PublicRows((self.settings.room,), length=self.block_plan.heaviest)
         return one_release(self.settings, aggregator)
 
     def gather(self, block: Block, answers: Rewards) -> None:

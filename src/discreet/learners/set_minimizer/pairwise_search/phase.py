@@ -36,7 +36,7 @@ class Costs:
 
 
 class PairsPhase(CubePhase[Public], Generic[OwnPlan]):
-    """View of a block of the pairs mode."""
+    """Phase of a block of the pairs mode."""
 
     mode: "PairwiseSearch"
 
@@ -46,8 +46,8 @@ class PairsPhase(CubePhase[Public], Generic[OwnPlan]):
         return self.mode.settings
 
     @cached_property
-    def plan(self) -> OwnPlan:
-        """The plan of this block: `public.phase`, by its own type."""
+    def block_plan(self) -> OwnPlan:
+        """The plan of this block: `public.phase` with its precise type."""
         return cast(OwnPlan, self.public.phase)
 
     def read(self, batch: Batch) -> Costs:
@@ -59,7 +59,7 @@ class PairsPhase(CubePhase[Public], Generic[OwnPlan]):
         That is the posterior mean cost without the item, minus the cost with it.
         """
         posterior = self.public.posterior
-        incumbent = self.plan.incumbent
+        incumbent = self.block_plan.incumbent
         if posterior.is_empty:
             return Scores(np.zeros(posterior.items), np.full(posterior.items, 1.0))
         changed = incumbent ^ np.eye(posterior.items, dtype=np.bool_)

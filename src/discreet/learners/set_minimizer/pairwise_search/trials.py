@@ -47,7 +47,7 @@ class Trials(PairsPhase[TrialsPlan]):
     @cached_property
     def costs(self) -> OneRelease[PublicCells]:
         """The release of this block: the sum of costs of each of its sets."""
-        return costs_release(self.settings, len(self.plan.sets))
+        return costs_release(self.settings, len(self.block_plan.sets))
 
     @property
     def measures(self) -> Measures:
@@ -59,12 +59,12 @@ class Trials(PairsPhase[TrialsPlan]):
     def allotment(self) -> TrialAllotment:
         """Allotment of the rounds of the block to sets."""
         key = self.settings.coin(1 + self.at.index).generator().bytes(16)
-        return TrialAllotment(self.plan.counts, self.plan.length, key)
+        return TrialAllotment(self.block_plan.counts, self.block_plan.length, key)
 
     @cached_property
     def shown(self) -> Integers:
         """The sets as rows of items, padded with −1."""
-        return as_rows_of_items(self.plan.sets)
+        return as_rows_of_items(self.block_plan.sets)
 
     def played(self, rounds: Integers) -> Integers:
         """Return the number of the set that each round plays."""
@@ -76,7 +76,7 @@ class Trials(PairsPhase[TrialsPlan]):
         """Return whether the whole set of each round was available."""
         if available is None:
             return np.ones(len(played), dtype=np.bool_)
-        return np.asarray((available | ~self.plan.sets[played]).all(axis=1))
+        return np.asarray((available | ~self.block_plan.sets[played]).all(axis=1))
 
     # --- hooks ------------------------------------------------------------------------------------
 
@@ -95,10 +95,10 @@ class Trials(PairsPhase[TrialsPlan]):
 
     def update(self, released: Released) -> Public:
         sums = released[self.costs] / self.settings.bound
-        counts = (self.plan.counts - released.mask_counts.get("unread", 0)).astype(np.float64)
+        counts = (self.block_plan.counts - released.mask_counts.get("unread", 0)).astype(np.float64)
         noise = self.costs.calibrated.standard_deviation**2
-        posterior = self._updated(TriedSets(self.plan.sets, counts, sums, noise))
-        next_start = Start(self.at.index + 1, self.at.begin + self.plan.length)
+        posterior = self._updated(TriedSets(self.block_plan.sets, counts, sums, noise))
+        next_start = Start(self.at.index + 1, self.at.begin + self.block_plan.length)
         return self.mode.planner.next_block(self.public, posterior, next_start)
 
     # --- the posterior ----------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class Trials(PairsPhase[TrialsPlan]):
         posterior = self.public.posterior
         if self._is_alarm(tried):
             posterior = posterior.faded(self._fading(TUNED.forgotten * self.settings.rounds))
-        posterior = posterior.faded(self._fading(self.plan.length)).with_trials(tried)
+        posterior = posterior.faded(self._fading(self.block_plan.length)).with_trials(tried)
         return self.public.posterior if posterior.is_empty else posterior
 
     def _fading(self, rounds: float) -> float:
@@ -124,7 +124,7 @@ class Trials(PairsPhase[TrialsPlan]):
         if self.settings.stream != "drifting" or not self.public.blocks or count < 1:
             return False
         posterior = self.public.posterior
-        incumbent = self.plan.incumbent
+        incumbent = self.block_plan.incumbent
         expected = posterior.costs(incumbent[None])
         variance = posterior.variance / count + tried.noise / count**2
         variance = variance + expected.own_variances[0] + posterior.variance_of(incumbent)
@@ -139,7 +139,7 @@ class Unread(Masks):
     trials: Trials
 
     def start(self) -> State:
-        return {"unread": np.zeros(len(self.trials.plan.sets), dtype=np.int64)}
+        return {"unread": np.zeros(len(self.trials.block_plan.sets), dtype=np.int64)}
 
     def add(self, counts: State, rounds: Integers, request: Request) -> None:
         played = self.trials.played(rounds)
@@ -157,7 +157,7 @@ class Settled(PairsPhase[SettledPlan]):
     @cached_property
     def shown(self) -> Integers:
         """The incumbent as a row of items, padded with −1."""
-        return np.asarray(as_rows_of_items(self.plan.incumbent[None])[0])
+        return np.asarray(as_rows_of_items(self.block_plan.incumbent[None])[0])
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         return available_sets(np.tile(self.shown, (len(rounds), 1)), request.available)

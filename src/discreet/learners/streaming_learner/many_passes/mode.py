@@ -54,7 +54,7 @@ MOST_HELD = 2**31
 
 
 class ManyPassesPhase(CoefficientsPhase[Public]):
-    """View of the only block; it holds samples until its end."""
+    """Phase of the only block; it holds samples until its end."""
 
     mode: "ManyPasses"
 

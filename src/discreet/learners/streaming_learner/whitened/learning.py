@@ -47,7 +47,7 @@ class Stiffness:
 
 
 class Learning(WhitenedPhase):
-    """View of a block of samples whose gradients are added to the running total."""
+    """Phase of a block of samples whose gradients are added to the running total."""
 
     @property
     def moments(self) -> SpikedCovariance:

@@ -31,7 +31,7 @@ SIZES = Sizes(bins=20)
 
 
 class MeasuringSizes(WhitenedPhase):
-    """View of the first block: a histogram of norms of rows, followed by one of targets."""
+    """Phase of the first block: a histogram of norms of rows, followed by one of targets."""
 
     def gather(self, block: Block, answers: Answers) -> None:
         sizes = self.mode.sizes
@@ -93,7 +93,7 @@ class MeasuringSizes(WhitenedPhase):
 
 
 class MeasuringDirections(WhitenedPhase):
-    """View of the second block, if it pays: second moments of rows."""
+    """Phase of the second block, if it pays: second moments of rows."""
 
     def gather(self, block: Block, answers: Answers) -> None:
         directions = self.mode.directions

@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 
 class WhitenedPhase(CoefficientsPhase[Public]):
-    """View of a block of the whitened mode."""
+    """Phase of a block of the whitened mode."""
 
     mode: "WhitenedLeader"
