@@ -52,7 +52,7 @@ class BusyError(StateError):
 
 
 @dataclass(frozen=True, eq=False)
-class _Now:
+class Now:
     """The newest committed snapshot, its view, and what was aggregated since."""
 
     snapshot: Snapshot
@@ -122,32 +122,32 @@ class Engine:
     @property
     def committed(self) -> Snapshot:
         """The newest committed snapshot; its `block` and `rounds` are those of the commit."""
-        return self._now.snapshot
+        return self.now.snapshot
 
     @property
     def block(self) -> Block:
         """The aggregates since the last release, by the name of their aggregator."""
-        return self._now.block
+        return self.now.block
 
     @property
     def view(self) -> View:
         """The view of the current block: its phase, with what follows from it."""
-        return self._now.view
+        return self.now.view
 
     @property
     def step(self) -> Step | None:
         """The current block and its release; None after the last release."""
-        return self._now.step
+        return self.now.step
 
     @property
     def end(self) -> int | None:
         """The round before which the next release is made, or the horizon after the last one."""
-        return self._now.end
+        return self.now.end
 
     @property
     def horizon(self) -> int | None:
         """Number of rounds planned so far; None without end."""
-        return self._now.horizon
+        return self.now.horizon
 
     @property
     def is_drawn(self) -> bool:
@@ -199,20 +199,12 @@ class Engine:
 
     def gather(self, batch: Batch) -> None:
         """Read the feedback of a batch and add it to the block."""
-        now = self._now
+        now = self.now
         now.view.count(now.block, batch)
-
-    @property
-    def additions(self) -> int:
-        """Number of additions to this block; while it is unchanged, no person was counted."""
-        count = 0
-        for aggregate in self._now.block.values():
-            count += aggregate.additions
-        return count
 
     def rehearse(self, batch: Batch) -> None:
         """Raise as `gather` would for this batch, and add nothing."""
-        view = self._now.view
+        view = self.now.view
         view.count(view.empty_block(), batch)
 
     @held
@@ -225,13 +217,13 @@ class Engine:
 
     def _drawn(self, clock: int, mask_counts: State) -> Snapshot:
         """Reserve the planned charge, then release into new values that nothing uses yet."""
-        snapshot = self._now.snapshot
-        step = self._now.step
+        snapshot = self.now.snapshot
+        step = self.now.step
         assert step is not None
         ledger = snapshot.ledger.charge(step.charge, cohort=step.cohort)
         door = self._door(self._bits(snapshot.index), step.charge, snapshot.index)
         try:
-            published, hidden = self._now.view.release(
+            published, hidden = self.now.view.release(
                 mask_counts, snapshot.hidden, self.block, door
             )
             public = flat(published)
@@ -278,7 +270,7 @@ class Engine:
         """Log the newest release, and the end of the plan."""
         if not logs.LOGGER.isEnabledFor(logs.INFO):
             return
-        now = self._now
+        now = self.now
         privacy = self.problem.settings.privacy
         spent = now.snapshot.ledger.spent.epsilon(privacy)
         rounds = now.snapshot.begin
@@ -307,8 +299,9 @@ class Engine:
         step = view.step
         horizon = view.horizon
         end = horizon if step is None else snapshot.begin + step.rounds
-        # One assignment: an interrupt sees the old state or the new one.
-        self._now = _Now(snapshot, view, block, step, end, horizon)
+        # One assignment: an interrupt sees the old state or the new one. A plain attribute, because
+        # every round reads it several times.
+        self.now = Now(snapshot, view, block, step, end, horizon)
 
     # --- public events ----------------------------------------------------------------------------
 
@@ -377,7 +370,7 @@ class Engine:
                 "a release waits to be committed: release_if_due() first, then the log"
             )
         self.commit_pending_event(rounds)
-        before = self._now
+        before = self.now
         try:
             public = flat(self.view.after(event))
             revision = self.committed.revision + 1
@@ -388,7 +381,7 @@ class Engine:
             self.release(rounds.clock, rounds.mask_counts)
         except BaseException:
             if not self.is_drawn and self.committed.index == before.snapshot.index:
-                self._now = before  # no draw was made, or it is discarded unseen
+                self.now = before  # no draw was made, or it is discarded unseen
             raise
 
     # --- storing the state ------------------------------------------------------------------------

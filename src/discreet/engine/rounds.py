@@ -18,7 +18,7 @@ from discreet.arrays import Integers, Mask
 from discreet.engine.engine import Engine
 from discreet.engine.people import Entered, Name, People
 from discreet.engine.plan import State
-from discreet.engine.request import EMPTY_REQUEST, Batch, Request
+from discreet.engine.request import EMPTY_REQUEST, Batch, Block, Request
 from discreet.engine.signals import held
 from discreet.engine.snapshot import RoundsState
 from discreet.engine.tickets import Ticket, Tickets
@@ -117,21 +117,23 @@ class Rounds:
 
     def open(self, request: Request, person: Name = None) -> Ticket:
         """Open the next round and return its ticket; the clock ticks even if no feedback comes."""
-        if request is EMPTY_REQUEST:
-            self.release_if_due()
-        else:
-            self._release_before(request)
         engine = self._engine
-        snapshot = engine.committed
-        view = engine.view
+        now = engine.now
+        is_new = self._index != now.snapshot.index
+        if self.clock == now.end or is_new or engine.noted is not None:
+            self._release_before(request)
+            now = engine.now
+        snapshot = now.snapshot
+        view = now.view
         round = self.clock
         rounds = np.array([round])
         if view.events is not None:
             request = view.events.admitted(request)
         decided = view.decide(rounds, request)
-        if not self.is_over:
+        if round != now.horizon:
             self.clock += 1  # first: an interrupt may cost a round, and never opens one twice
-            self._count_masks(rounds, request)
+            if request.available is not None:
+                self._count_masks(rounds, request)
             if person is not None:
                 self._enter(round, (person,))
             self._waiting.add(round, request)
@@ -160,7 +162,8 @@ class Rounds:
         if not self.is_over and count:
             first = self.clock
             self.clock = first + count
-            self._count_masks(rounds, request)
+            if request.available is not None:
+                self._count_masks(rounds, request)
             if persons is not None:
                 self._enter(first, persons)
             rounds.setflags(write=False)  # the tickets share it
@@ -177,7 +180,7 @@ class Rounds:
 
     def _release_before(self, request: Request) -> None:
         """Make the release that is due before a question, unless the question will be refused."""
-        if self.is_due:
+        if request is not EMPTY_REQUEST and self.is_due:
             self._engine.view.refuse_next(request)
         self.release_if_due()
 
@@ -236,8 +239,6 @@ class Rounds:
 
     def _count_masks(self, rounds: Integers, request: Request) -> None:
         """Add rounds to the mask counts when they are opened, whether or not an answer comes."""
-        if request.available is None:
-            return
         self._mask_counts = self._engine.view.count_masks(self._mask_counts, rounds, request)
 
     # --- answers ----------------------------------------------------------------------------------
@@ -309,7 +310,8 @@ class Rounds:
         mask_counts = _copied(self._mask_counts)
         entered = None if persons is None else self._enter(first, persons)
         request = self._engine.view.admitted(EMPTY_REQUEST)
-        self._count_masks(rounds, request)
+        if request.available is not None:
+            self._count_masks(rounds, request)
         batch = Batch(rounds, rows, request)
         self._gather(batch, lambda: self._restore(first, mask_counts, entered))
 
@@ -318,12 +320,12 @@ class Rounds:
 
         After an addition nothing is undone: people who may have been counted must not count again.
         """
-        engine = self._engine
-        additions = engine.additions
-        gather = engine.gather
+        block = self._engine.now.block
+        additions = _additions(block)
+        gather = self._engine.gather
         people = self._people
         if people is not None and batch.single and not people.counts(int(batch.rounds[0])):
-            gather = engine.rehearse
+            gather = self._engine.rehearse
         elif people is not None and not batch.single:
             counting = people.counting(batch.rounds)
             batch = Batch(
@@ -331,11 +333,11 @@ class Rounds:
             )
         if not len(batch.rounds):
             return
-        with AT_ONCE if batch.single and len(engine.block) == 1 else held:
+        with AT_ONCE if batch.single and len(block) == 1 else held:
             try:
                 gather(batch)
             except BaseException:
-                if engine.additions == additions:
+                if _additions(block) == additions:
                     undo()
                 raise
 
@@ -348,7 +350,8 @@ class Rounds:
 
     def _is_current(self, ticket: Ticket | Tickets) -> bool:
         """Return whether the ticket's block is the current one; refuse foreign tickets."""
-        snapshot = self._engine.committed
+        now = self._engine.now
+        snapshot = now.snapshot
         if getattr(ticket, "learner", None) != snapshot.identity:
             raise StateError("this ticket is of another learner: pass it to the one that made it")
         if ticket.epoch < snapshot.epoch and ticket.index < snapshot.index:
@@ -358,13 +361,21 @@ class Rounds:
                 "this ticket is from before the state was loaded, and its round may be another "
                 "person's now: open a new round"
             )
-        horizon = self._engine.horizon
+        horizon = now.horizon
         # Among many, it is a round that was never opened: one of them must not refuse the others.
         if isinstance(ticket, Ticket) and horizon is not None and ticket.round >= horizon:
             raise HorizonReached(
                 f"all {horizon} planned rounds are over: nothing more can be learned"
             )
         return ticket.index == snapshot.index and not self._engine.is_drawn
+
+
+def _additions(block: Block) -> int:
+    """Return the number of additions to a block; while it is unchanged, no person was counted."""
+    count = 0
+    for aggregate in block.values():
+        count += aggregate.additions
+    return count
 
 
 def _length(end: int | None, clock: int) -> int:

@@ -23,7 +23,7 @@ from discreet.engine.engine import DoorMaker
 from discreet.engine.mode import Mode
 from discreet.engine.people import Name, name_of, names_of
 from discreet.engine.problem import Problem
-from discreet.engine.request import Request
+from discreet.engine.request import EMPTY_REQUEST, Request
 from discreet.engine.settings import Settings
 from discreet.engine.tickets import Decision, Decisions, Ticket, Tickets
 from discreet.errors import ConfigError, HorizonReached, StateError
@@ -125,7 +125,9 @@ class Learner(Readable, Generic[Decision, Decisions]):
         self._pending: _Pending | None = None
         self._keyed = settings.keyed
         timer = CheckpointTimer(checkpoint)
-        self._attach(self.problem_for(settings), journal, timer, door)
+        problem = self.problem_for(settings)
+        self._asks_nothing = not (settings.keyed or problem.questions.takes_context)
+        self._attach(problem, journal, timer, door)
 
     @classmethod
     def from_settings(
@@ -185,8 +187,7 @@ class Learner(Readable, Generic[Decision, Decisions]):
             Whose round it is, by a text or a whole number. Between two releases only the first
             round that a person opens counts. `Privacy(keyed=True)` requires it in every round.
         """
-        name = name_of(person, keyed=self._keyed)
-        return self._opened(request_of(self._engine, context, available, 1, one=True), name)
+        return self._opened(*self._asked(context, available, person))
 
     @guarded
     def close(self, ticket: Ticket, feedback: object) -> bool:
@@ -213,8 +214,7 @@ class Learner(Readable, Generic[Decision, Decisions]):
         StateError
             If a round is open with another context, mask or person.
         """
-        name = name_of(person, keyed=self._keyed)
-        request = request_of(self._engine, context, available, 1, one=True)
+        request, name = self._asked(context, available, person)
         pending = self._pending
         if pending is not None and self._is_open(pending.ticket):
             if not pending.request.same(request):
@@ -226,7 +226,9 @@ class Learner(Readable, Generic[Decision, Decisions]):
             decision: Decision = pending.ticket.decision
             return decision
         ticket = self._opened(request, name)
-        self._pending = _Pending(ticket, request, self._rounds.known_as(name))
+        if name is not None:
+            name = self._rounds.known_as(name)
+        self._pending = _Pending(ticket, request, name)
         return ticket.decision
 
     @guarded
@@ -246,6 +248,13 @@ class Learner(Readable, Generic[Decision, Decisions]):
         """Leave the round that `act` opened without feedback: it adds nothing."""
         self._pending = None
 
+    def _asked(self, context: object, available: object, person: object) -> tuple[Request, Name]:
+        """Return the request and the name of one round."""
+        if context is None and available is None and person is None and self._asks_nothing:
+            return EMPTY_REQUEST, None
+        name = name_of(person, keyed=self._keyed)
+        return request_of(self._engine, context, available, 1, one=True), name
+
     def _is_open(self, ticket: Ticket) -> bool:
         """Return whether a round of the current block still waits for feedback."""
         is_current = ticket.index == self._engine.committed.index
@@ -254,14 +263,15 @@ class Learner(Readable, Generic[Decision, Decisions]):
     def _opened(self, request: Request, name: Name) -> Ticket[Decision]:
         """Return the ticket of the next round, with its decision in labels if there are any."""
         ticket = self._rounds.open(request, name)
-        labels = self._engine.view.form.labels
+        labels = self._engine.now.view.form.labels
         if labels is not None:
             ticket.decision = labels.single(ticket.decision)
         return ticket
 
     def _closed(self, ticket: Ticket, feedback: object) -> bool:
         counted = self._rounds.close(ticket, feedback)
-        self._checkpoint_if_due(int(counted))
+        if self._checkpoints:
+            self._checkpoint_if_due(int(counted))
         return counted
 
     # --- tables -----------------------------------------------------------------------------------

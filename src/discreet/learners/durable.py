@@ -75,6 +75,7 @@ class Durable(Guarded):
     ) -> None:
         """Start the engine, from the newest snapshot in the journal if there is one."""
         self._timer = timer
+        self._checkpoints = timer.is_set
         self._engine = Engine(problem, type(self).__name__, journal, door=door)
         if timer.is_set and not self._engine.keeps_files:
             self._engine.detach()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.engine.declarations import DecisionForm, Events
+from discreet.engine.phase import Phase
 from discreet.engine.request import Request
 from discreet.errors import ConfigError, StateError
 from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Catalogue, Change
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
 class CatalogueEvents(Events):
     """Names of items and requests, as changes of the catalogue have left them."""
 
-    @property
-    def catalogue(self) -> Catalogue:
+    def __init__(self, phase: Phase[Any]) -> None:
+        super().__init__(phase)
+        self.catalogue: Catalogue = phase.public.catalogue
         """The items of this block."""
-        catalogue: Catalogue = self.phase.public.catalogue
-        return catalogue
 
     @property
     def decisions(self) -> DecisionForm:
