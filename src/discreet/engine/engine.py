@@ -456,7 +456,7 @@ class Engine:
             first = self._first()
             store(self._journal, first)
             self._take(first)
-            logs.made(self._whose, self.problem.settings, self.problem.plan, self._path)
+            logs.made(self._whose, self.problem, self._path)
             return
         self._take(newest)
         logs.loaded(self._whose, newest.index, newest.rounds.clock, self._path)

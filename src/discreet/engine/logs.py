@@ -52,14 +52,18 @@ class Whose(NamedTuple):
         return f"{self.kind} {self.identity}"
 
 
-def made(whose: Whose, settings: Settings, plan: Plan, path: object) -> None:
+def made(whose: Whose, problem: Problem, path: object) -> None:
     """Log a new learner; `path` is the file of its journal, or None."""
+    if not LOGGER.isEnabledFor(INFO):
+        return  # the facts of a problem take a while
+    settings = problem.settings
+    horizon = problem.plan.horizon
     record(
         INFO,
         "%s: made with method %s, %s, epsilon %g, delta %g, %s",
         whose,
-        plan.facts.get("method", settings.mode),
-        "no horizon" if plan.horizon is None else f"horizon {plan.horizon}",
+        problem.facts.get("method", settings.mode),
+        "no horizon" if horizon is None else f"horizon {horizon}",
         settings.epsilon,
         settings.delta,
         "no file" if path is None else f"file {path}",

@@ -6,7 +6,7 @@ changes once its block has begun, and the total is fixed before the first person
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from discreet.budget.ledger import Spending
@@ -43,8 +43,6 @@ class Plan:
     horizon: int | None
     releases: int | None
     """Number of releases (None: without end)."""
-    facts: dict[str, object] = field(default_factory=dict)
-    """Public numbers for a person who plans with this learner."""
     constants: tuple[object, ...] = ()
     """Everything that the state depends on besides the settings: levels, noise, coefficients."""
 

@@ -19,7 +19,7 @@ from discreet.engine.coins import Coins
 from discreet.engine.flat_state import Published, flat
 from discreet.engine.mode import Mode
 from discreet.engine.phase import Position
-from discreet.engine.phases import Scheduled, state_of
+from discreet.engine.phases import Scheduled, noise_of_report, state_of
 from discreet.engine.plan import Plan, State
 from discreet.engine.settings import Settings
 from discreet.engine.snapshot import Snapshot
@@ -47,7 +47,12 @@ class Problem:
     @cached_property
     def plan(self) -> Plan:
         """When data is released, and the charge of each release."""
-        return self.mode.phases.plan(self.settings.privacy, self.mode.facts)
+        return self.mode.phases.plan(self.settings.privacy)
+
+    @cached_property
+    def facts(self) -> dict[str, object]:
+        """Public numbers for a person who plans with this learner."""
+        return self.mode.facts | noise_of_report(self.mode.phases.statistics)
 
     def start(self) -> tuple[Published[Any], State]:
         """Return the public state, typed, and the hidden state before the first round."""

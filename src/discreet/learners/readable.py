@@ -79,11 +79,11 @@ class Readable(Durable):
         If rounds name their person, `a_person_pays` is the largest cost of all rounds of one
         person, as a multiple of the cost of one round.
         """
-        plan = self._engine.problem.plan
-        facts = plan.facts | self.notices
+        problem = self._engine.problem
+        facts = problem.facts | self.notices
         if not self._keyed:
             return facts
-        return facts | {"a_person_pays": plan.total.payments(self.settings.privacy)}
+        return facts | {"a_person_pays": problem.plan.total.payments(self.settings.privacy)}
 
     @property
     def notices(self) -> dict[str, str]:

@@ -88,8 +88,9 @@ class SelectionCase(Selection, Case):
     """Plan of a set that is chosen once."""
 
     def facts(self) -> dict[str, object]:
-        plan = SetSelector.problem_for(replace(self.learner().settings, people=self.rounds)).plan
-        return plan.facts | {"epsilon": plan.total.epsilon(self.privacy)}
+        settings = replace(self.learner().settings, people=self.rounds)
+        problem = SetSelector.problem_for(settings)
+        return problem.facts | {"epsilon": problem.plan.total.epsilon(self.privacy)}
 
     @property
     def most_people(self) -> int:
