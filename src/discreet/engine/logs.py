@@ -25,8 +25,7 @@ from logging import WARNING
 from typing import NamedTuple
 
 from discreet.budget.privacy import Privacy
-from discreet.engine.plan import Plan
-from discreet.engine.settings import Settings
+from discreet.engine.problem import Problem
 
 LOGGER = logging.getLogger("discreet")
 LOGGER.addHandler(logging.NullHandler())  # silent until the application asks for records

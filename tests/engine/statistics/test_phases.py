@@ -52,7 +52,7 @@ def report(schedule: Any) -> Report:
 
 
 def planned(phases: Scheduled, privacy: Privacy = USUAL) -> Plan:
-    return phases.plan(privacy, {"method": "test"})
+    return phases.plan(privacy)
 
 
 def all_steps(plan: Plan) -> list[Step]:
@@ -169,8 +169,6 @@ def test_settings_of_statistics_and_modes_are_part_of_the_calibration() -> None:
     tuned = Scheduled.one(CountingPhase, BLOCKS, votes(), constants=("tuned",))
     plans.append(planned(tuned))
     assert len({plan.calibration for plan in plans}) == len(plans)
-    assert plans[0].facts == {"method": "test"}
-    assert plans[3].facts.keys() == {"method", "noise_of_report"}
 
 
 # --- what is refused before anybody is read -------------------------------------------------------
@@ -278,10 +276,9 @@ def test_a_block_without_rounds_has_no_report() -> None:
 
 
 def test_the_total_of_planned_blocks_is_the_largest_charge_of_one_release() -> None:
-    plan = adaptive(Report.of_blocks(pure(0.2), UNITS)).plan(USUAL, {})
+    plan = adaptive(Report.of_blocks(pure(0.2), UNITS)).plan(USUAL)
     assert plan.total == Spending(zcdp(0.0), pure=1.0)
     assert (plan.steps, plan.horizon, plan.releases) == (None, 100, None)
-    assert "noise_of_report" in plan.facts
 
 
 def test_a_running_total_of_planned_blocks_is_refused() -> None:

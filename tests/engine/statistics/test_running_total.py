@@ -46,7 +46,7 @@ def segmented(method: str = "auto", **more: Any) -> RunningTotal[Any]:
 
 def plan_of(running: RunningTotal[Any]) -> Plan:
     phases = Scheduled.one(CountingPhase, running.schedule, running)
-    return phases.plan(running.privacy, {})
+    return phases.plan(running.privacy)
 
 
 def steps_of(plan: Plan) -> Callable[[int], Step | None]:
@@ -278,7 +278,7 @@ def test_a_total_released_more_often_than_it_is_calibrated_for_is_refused() -> N
     assert running.charge(7).amount == 0
     longer = Scheduled.one(CountingPhase, EqualBlocks(80, 10), running)
     with pytest.raises(ConfigError, match="the schedule of its blocks"):
-        longer.plan(USUAL, {})
+        longer.plan(USUAL)
 
 
 def test_a_plan_whose_later_segments_cannot_be_calibrated_is_refused_at_once() -> None:

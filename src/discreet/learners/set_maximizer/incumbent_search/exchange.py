@@ -36,7 +36,6 @@ from discreet.learners.set_maximizer.incumbent_search.public import (
     Public,
     SettledPlan,
 )
-from discreet.learners.set_maximizer.incumbent_search.releases import exchange_release
 from discreet.learners.set_maximizer.incumbent_search.shown import UNIT, ConstantSlates
 from discreet.learners.set_maximizer.incumbent_search.shown_exchange import ExchangeSlates
 from discreet.learners.set_maximizer.incumbent_search.trials import click_variances
@@ -111,7 +110,7 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
 
     @cached_property
     def sums(self) -> OneRelease[PublicCells]:
-        return exchange_release(self.settings)
+        return self.mode.exchanges
 
     def gather(self, block: Block, answers: Own) -> None:
         slates = answers.slates if answers.is_masked else None

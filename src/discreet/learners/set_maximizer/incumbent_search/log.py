@@ -44,7 +44,7 @@ from discreet.learners.set_maximizer.incumbent_search.public import (
     LogPlan,
     Public,
 )
-from discreet.learners.set_maximizer.incumbent_search.releases import clicks_release, one_release
+from discreet.learners.set_maximizer.incumbent_search.releases import one_release
 from discreet.learners.set_maximizer.incumbent_search.screening import (
     ScreeningResult,
     after_clicks,
@@ -252,7 +252,7 @@ class ClickLog(LogPhase):
 
     @cached_property
     def sums(self) -> OneRelease[OneChoice]:
-        return clicks_release(self.settings)
+        return self.mode.clicks
 
     def read(self, batch: Batch) -> WeightedClicks:
         return clicks_of(batch.feedback, self.settings.slots, self.numbers)

@@ -76,6 +76,7 @@ from discreet.learners.set_maximizer.incumbent_search.public import (
 )
 from discreet.learners.set_maximizer.incumbent_search.releases import (
     clicks_release,
+    exchange_release,
     rewards_release,
 )
 from discreet.learners.set_maximizer.incumbent_search.schedule import ScreeningSchedule
@@ -89,6 +90,7 @@ from discreet.learners.set_maximizer.incumbent_search.shown import UNIT
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.start import Start
+from discreet.release.aggregators import OneChoice, PublicCells
 
 PHASES: dict[str, dict[type[BlockPlan], type[IncumbentSearchPhase[Any]]]] = {
     "clicks": {
@@ -181,7 +183,22 @@ class IncumbentSearch(SetMode):
     @property
     def _first_release(self) -> OneRelease[Any]:
         """Release of the first block."""
-        return clicks_release(self.settings) if self.by_clicks else rewards_release(self.settings)
+        return self.clicks if self.by_clicks else self.rewards
+
+    @cached_property
+    def clicks(self) -> OneRelease[OneChoice]:
+        """The release of a screening by clicks, or of a log."""
+        return clicks_release(self.settings)
+
+    @cached_property
+    def rewards(self) -> OneRelease[PublicCells]:
+        """The release of the first screening by rewards."""
+        return rewards_release(self.settings)
+
+    @cached_property
+    def exchanges(self) -> OneRelease[PublicCells]:
+        """The release of an exchange block."""
+        return exchange_release(self.settings)
 
     @cached_property
     def report(self) -> tuple[Report, ...]:

@@ -13,6 +13,7 @@ Guarantee   docs/guarantees/sets.md, Theorem 4
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
@@ -173,6 +174,11 @@ class Planner(ABC):
         public = replace(public, screened=public.screened + plan.length, phase=plan)
         return self._settled_if_over(public, start)
 
+    @cached_property
+    def _exchange_noise(self) -> float:
+        """Variance of the noise of a sum of an exchange block."""
+        return exchange_release(self.settings).variance
+
     def exchange(self, public: Public, start: Start) -> Public:
         """Return the state with the next exchange block, or with the last block, without trials."""
         left = public.rounds - start.begin
@@ -184,7 +190,7 @@ class Planner(ABC):
             rounds=length,
             most=self._trials_left(public),
             later=self._rounds_of_discoveries(public, after),
-            noise=exchange_release(self.settings).variance,
+            noise=self._exchange_noise,
         )
         incumbent = Incumbent.of(public.posterior, public.slate)
         trials = self.trials(public, incumbent, ahead)

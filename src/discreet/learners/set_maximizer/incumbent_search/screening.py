@@ -29,11 +29,7 @@ from discreet.learners.set_maximizer.incumbent_search.public import (
     Public,
     ScreeningPlan,
 )
-from discreet.learners.set_maximizer.incumbent_search.releases import (
-    clicks_release,
-    one_release,
-    rewards_release,
-)
+from discreet.learners.set_maximizer.incumbent_search.releases import one_release
 from discreet.learners.set_maximizer.incumbent_search.shown import UNIT
 from discreet.learners.set_maximizer.incumbent_search.shown_screening import (
     CountingGains,
@@ -154,7 +150,7 @@ class FirstClicks(ScreeningPhase):
 
     @cached_property
     def sums(self) -> OneRelease[OneChoice]:
-        return clicks_release(self.settings)
+        return self.mode.clicks
 
     def gather(self, block: Block, answers: Clicks) -> None:
         self.sums.aggregator.add(self.sums.of(block), clicked_candidates(self.shown, answers))
@@ -177,7 +173,7 @@ class LaterClicks(ScreeningPhase):
 
     @cached_property
     def sums(self) -> OneRelease[OneChoice]:
-        return clicks_release(self.settings)
+        return self.mode.clicks
 
     def gather(self, block: Block, answers: Clicks) -> None:
         self.sums.aggregator.add(self.sums.of(block), clicked_candidates(self.shown, answers))
@@ -203,7 +199,7 @@ class FirstRewards(ScreeningPhase):
 
     @cached_property
     def sums(self) -> OneRelease[PublicCells]:
-        return rewards_release(self.settings)
+        return self.mode.rewards
 
     def gather(self, block: Block, answers: Rewards) -> None:
         total_cells = np.full((len(answers.slates), 1), self.settings.room)
