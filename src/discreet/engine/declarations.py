@@ -172,11 +172,14 @@ class DecisionForm:
         return dict(zip(self.candidates or (), numbers, strict=True))
 
     def single(self, decisions: np.ndarray) -> object:
-        """Return the decision of a single round from a table of one row, without padding by −1.
+        """Return the decision to show in a single round, from a table of one row.
 
-        What the caller writes into it changes nothing: it is read-only, or a copy.
+        It has labels if there are any, and no padding by −1. What the caller writes into it changes
+        nothing: it is read-only, or a copy.
         """
         decision = decisions[0]
+        if self.labels is not None:
+            return self.labels.single(decision)
         kind = self.kind
         if kind == "one":
             return int(decision)

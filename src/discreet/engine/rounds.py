@@ -158,6 +158,7 @@ class Rounds:
             engine.committed.index,
             rounds,
             decisions,
+            engine.view.form.labels,
         )
         if not self.is_over and count:
             first = self.clock

@@ -12,7 +12,6 @@ Guarantee   docs/guarantees/engine.md
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sized
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, cast
 
 import numpy as np
@@ -187,7 +186,8 @@ class Learner(Readable, Generic[Decision, Decisions]):
             Whose round it is, by a text or a whole number. Between two releases only the first
             round that a person opens counts. `Privacy(keyed=True)` requires it in every round.
         """
-        return self._opened(*self._asked(context, available, person))
+        ticket: Ticket[Decision] = self._rounds.open(*self._asked(context, available, person))
+        return ticket
 
     @guarded
     def close(self, ticket: Ticket, feedback: object) -> bool:
@@ -225,7 +225,7 @@ class Learner(Readable, Generic[Decision, Decisions]):
                 raise StateError("a round of another person is open: observe() or skip() it first")
             decision: Decision = pending.ticket.decision
             return decision
-        ticket = self._opened(request, name)
+        ticket: Ticket[Decision] = self._rounds.open(request, name)
         if name is not None:
             name = self._rounds.known_as(name)
         self._pending = _Pending(ticket, request, name)
@@ -259,14 +259,6 @@ class Learner(Readable, Generic[Decision, Decisions]):
         """Return whether a round of the current block still waits for feedback."""
         is_current = ticket.index == self._engine.committed.index
         return is_current and self._rounds.waits(ticket.round)
-
-    def _opened(self, request: Request, name: Name) -> Ticket[Decision]:
-        """Return the ticket of the next round, with its decision in labels if there are any."""
-        ticket = self._rounds.open(request, name)
-        labels = self._engine.now.view.form.labels
-        if labels is not None:
-            ticket.decision = labels.single(ticket.decision)
-        return ticket
 
     def _closed(self, ticket: Ticket, feedback: object) -> bool:
         counted = self._rounds.close(ticket, feedback)
@@ -347,8 +339,7 @@ class Learner(Readable, Generic[Decision, Decisions]):
             raise ConfigError("this learner does not use contexts: give the number of rounds")
         names = names_of(persons, count, keyed=self._keyed)
         request = request_of(self._engine, contexts, available, count)
-        tickets = self._rounds.open_many(count, request, names)
-        return replace(tickets, labels=self._engine.view.labels)
+        return self._rounds.open_many(count, request, names)
 
     @guarded
     def close_many(self, tickets: Tickets, feedback: object) -> Mask:
