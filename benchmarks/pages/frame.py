@@ -10,7 +10,15 @@ READ = (
     ("untyped reads of public state in learners", "untyped_reads"),
     ("assertions about a type", "isinstance_assertions"),
     ("the name `Any`", "any_annotations"),
+    ("methods of learners that state again what follows from statistics", "frame_definitions"),
+    ("lines of `examples/poll.py`, a learner of one's own", "poll_lines"),
 )
+CALLS = {
+    "act": "`act`",
+    "observe": "`observe`",
+    "release": "a release",
+    "constructor": "the constructor",
+}
 
 
 def frame() -> str:
@@ -111,6 +119,12 @@ def readability() -> str:
     rows = [(words, *(counted(found[key]) for found in checkouts.values())) for words, key in READ]
     shares = (f"{100 * found['docstring_share']:.1f} %" for found in checkouts.values())
     rows.append(("lines of docstrings, of all that are not blank", *shares))
+    for call, words in CALLS.items():
+        counts = (found["entered"][call] for found in checkouts.values())
+        cells = (f"{count['files']} / {count['functions']}" for count in counts)
+        rows.append(
+            (f"files / functions that run in {words} of a `SetMaximizer` by clicks", *cells)
+        )
     return blocks(
         "## How the source reads (`benchmarks/readability.py --against` another checkout)",
         table(("counted in `src/discreet`", *checkouts), rows),
