@@ -58,7 +58,7 @@ class FirstReleases:
 
     @property
     def measures(self) -> Measures:
-        """All of them, in the order of their draws."""
+        """The three releases of a block, in the order of their draws."""
         return self.contexts, self.rewards, self.squares
 
 

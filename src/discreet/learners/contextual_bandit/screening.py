@@ -109,7 +109,7 @@ class Stage:
 
     @property
     def measures(self) -> Measures:
-        """All of them, in the order of their draws."""
+        """All of them; features are drawn after the sums of the others are released."""
         return self.scores, self.ridge, self.scalars
 
 
