@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from os import getpid
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ from discreet.engine.view import View
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
-from discreet.release.randomness import RandomBits, seeded_bits, system_bits, this_process
+from discreet.release.randomness import FORKS, RandomBits, seeded_bits, system_bits, this_process
 
 DoorMaker = Callable[[RandomBits, Charge, int], Door]
 
@@ -104,13 +105,14 @@ class Engine:
         _warn_of_delta(problem.plan, problem.settings.privacy)
         self._process = this_process()
         self._journal = as_journal(journal)
-        self._unsettled: Snapshot | None = None
+        self.unsettled: Snapshot | None = None
         """The snapshot after a release that is drawn and not known to be committed."""
         self._published: object = None
         """The public state of that snapshot, typed."""
         self.noted: _PublicEvent | None = None
         """A public event that is not known to be committed; `settle` commits it."""
-        self._failed = False
+        self.failed = False
+        """Whether a release failed after its draw, so that the learner cannot go on."""
         try:
             self._begin()
         except BaseException:
@@ -152,7 +154,7 @@ class Engine:
     @property
     def is_drawn(self) -> bool:
         """Whether the release of this block is drawn and not committed: answers are late now."""
-        return self._unsettled is not None and self._unsettled.index > self.committed.index
+        return self.unsettled is not None and self.unsettled.index > self.committed.index
 
     @property
     def is_forked(self) -> bool:
@@ -181,7 +183,7 @@ class Engine:
 
     def check(self) -> None:
         """Raise `StateError` if a release failed."""
-        if self._failed:
+        if self.failed:
             raise StateError(
                 "a release failed after its noise was drawn: this learner cannot go on; start a "
                 "new one"
@@ -189,7 +191,7 @@ class Engine:
 
     def check_process(self) -> None:
         """Raise `StateError` if this process is a fork."""
-        if this_process() != self._process:  # for every call: not by way of a property
+        if (getpid(), FORKS[0]) != self._process:  # `this_process`, in place: for every call
             raise StateError(
                 "this learner was forked: two copies would spend one budget twice; make one in "
                 "each process"
@@ -210,22 +212,21 @@ class Engine:
     @held
     def release(self, clock: int, mask_counts: State) -> None:
         """Make the release that is due; people whose feedback is missing add nothing."""
-        if not self.is_drawn:
-            self._unsettled = self._drawn(clock, mask_counts)
-        assert self._unsettled is not None
-        self._commit_release(self._unsettled)
+        if self.unsettled is None or not self.is_drawn:
+            self.unsettled = self._drawn(clock, mask_counts)
+        assert self.unsettled is not None
+        self._commit_release(self.unsettled)
 
     def _drawn(self, clock: int, mask_counts: State) -> Snapshot:
         """Reserve the planned charge, then release into new values that nothing uses yet."""
-        snapshot = self.now.snapshot
-        step = self.now.step
+        now = self.now
+        snapshot = now.snapshot
+        step = now.step
         assert step is not None
         ledger = snapshot.ledger.charge(step.charge, cohort=step.cohort)
         door = self._door(self._bits(snapshot.index), step.charge, snapshot.index)
         try:
-            published, hidden = self.now.view.release(
-                mask_counts, snapshot.hidden, self.block, door
-            )
+            published, hidden = now.view.release(mask_counts, snapshot.hidden, now.block, door)
             public = flat(published)
         except KeyboardInterrupt:
             raise  # a second Ctrl-C: it comes from outside, and does not depend on the draw
@@ -262,7 +263,7 @@ class Engine:
                 f"answers are counted; {self.problem.promise.retry}"
             )
         self._take(snapshot, self._published)
-        self._unsettled = None
+        self.unsettled = None
         self._published = None
         self._log_release()
 
@@ -280,7 +281,7 @@ class Engine:
 
     def _fail(self, rounds: RoundsState) -> None:
         """Mark the learner as failed, in the journal too if that is possible."""
-        self._failed = True
+        self.failed = True
         with suppress(Exception):  # the error that led here is the one to be raised
             # No learner goes on from here, so people's data is not stored either.
             self._journal.commit(replace(self.committed, block={}, rounds=rounds, failed=True))

@@ -102,17 +102,20 @@ class Rounds:
 
         A public event that is not known to be committed is committed before.
         """
-        if self._engine.noted is not None:
-            self._engine.commit_pending_event(self.state())
-        due = self.is_due
+        engine = self._engine
+        if engine.noted is not None:
+            engine.commit_pending_event(self.state())
+        now = engine.now
+        due = self.clock == now.end and now.step is not None
         if due:
-            self._engine.release(self.clock, self._mask_counts)
+            engine.release(self.clock, self._mask_counts)
         # The block is over: now, or before an interrupt that came right after a release.
-        if self._index != self._engine.committed.index:
+        index = engine.now.snapshot.index
+        if self._index != index:
             self._waiting = Waiting()
             self._mask_counts = {}
             self._people = None
-            self._index = self._engine.committed.index
+            self._index = index
         return due
 
     def open(self, request: Request, person: Name = None) -> Ticket:
@@ -321,12 +324,13 @@ class Rounds:
 
         After an addition nothing is undone: people who may have been counted must not count again.
         """
-        block = self._engine.now.block
+        now = self._engine.now
+        block = now.block
         additions = _additions(block)
-        gather = self._engine.gather
+        rehearsed = False
         people = self._people
         if people is not None and batch.single and not people.counts(int(batch.rounds[0])):
-            gather = self._engine.rehearse
+            rehearsed = True
         elif people is not None and not batch.single:
             counting = people.counting(batch.rounds)
             batch = Batch(
@@ -336,7 +340,7 @@ class Rounds:
             return
         with AT_ONCE if batch.single and len(block) == 1 else held:
             try:
-                gather(batch)
+                now.view.count(now.view.empty_block() if rehearsed else block, batch)
             except BaseException:
                 if _additions(block) == additions:
                     undo()
@@ -368,7 +372,9 @@ class Rounds:
             raise HorizonReached(
                 f"all {horizon} planned rounds are over: nothing more can be learned"
             )
-        return ticket.index == snapshot.index and not self._engine.is_drawn
+        engine = self._engine
+        is_drawn = engine.unsettled is not None and engine.is_drawn
+        return ticket.index == snapshot.index and not is_drawn
 
 
 def _additions(block: Block) -> int:

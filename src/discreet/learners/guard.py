@@ -34,16 +34,16 @@ def guarded(
     Calls from inside come from a signal handler, or from a function of the operator, in the middle
     of another call.
     """
-    return _locked(method, Engine.check)
+    return _locked(method, after_a_failure=False)
 
 
 def guarded_even_after_a_failure(method: Callable[[Owner], None]) -> Callable[[Owner], None]:
     """Return the method with a lock, callable even when the engine refuses to go on."""
-    return _locked(method, lambda engine: None)
+    return _locked(method, after_a_failure=True)
 
 
 def _locked(
-    method: Callable[Concatenate[Owner, Arguments], Result], check: Callable[[Engine], None]
+    method: Callable[Concatenate[Owner, Arguments], Result], *, after_a_failure: bool
 ) -> Callable[Concatenate[Owner, Arguments], Result]:
     """Return the method with a lock, and a check of the engine before each call.
 
@@ -63,7 +63,8 @@ def _locked(
         try:
             inside.add(thread)
             with self._lock:
-                check(self._engine)
+                if self._engine.failed and not after_a_failure:
+                    self._engine.check()
                 return method(self, *arguments, **named)
         finally:
             inside.discard(thread)

@@ -58,7 +58,8 @@ class RandomBits:
 
 
 _own = threading.local()
-_forks = [0]  # forks between the first process and this one
+FORKS = [0]
+"""Number of forks between the first process and this one."""
 
 
 def this_process() -> tuple[int, int]:
@@ -66,12 +67,12 @@ def this_process() -> tuple[int, int]:
 
     Neither is enough alone: an id may be used again, and a fork made in C is not counted.
     """
-    return os.getpid(), _forks[0]
+    return os.getpid(), FORKS[0]
 
 
 def _count_fork() -> None:
     """Count a fork, in the child."""
-    _forks[0] += 1
+    FORKS[0] += 1
 
 
 if hasattr(os, "register_at_fork"):

@@ -159,6 +159,9 @@ def first_of(numbers: Numbers, click: object, slate: Integers) -> int:
     if click is None:
         return NO_CLICK
     shown = slate.tolist()
+    if type(click) is int or type(click) is str:  # nearly all
+        item = item_of(numbers, click)
+        return item if item in shown else NOT_SHOWN
     # A logged slate may be as long as the list of clicks: neither must delay anybody.
     place_of = {item: place for place, item in reversed(list(enumerate(shown)))}
     places = []
@@ -174,6 +177,8 @@ def item_of(numbers: Numbers, click: object) -> int:
     """Return the number of an item by its name; −1 for None, −2 for anything else."""
     if click is None:
         return NO_CLICK
+    if type(click) is int or (type(click) is str and click in numbers):  # nearly all
+        return numbers.get(click, NOT_SHOWN)
     click = plain_entry(click)
     # numbers as texts: one text in a column makes all of them texts
     if type(click) is str and click not in numbers:

@@ -125,12 +125,13 @@ class IncumbentSearchPhase(Phase[Public], Generic[OwnPlan]):
 
     def read(self, batch: Batch) -> Any:
         """Return the typed answers of visitors to the slates that they were shown."""
+        settings = self.mode.settings
         numbers = self.names.numbers
-        return READERS[self.settings.feedback](batch, batch.decisions, numbers, self.settings)
+        return READERS[settings.feedback](batch, batch.decisions, numbers, settings)
 
     # --- what may be read -------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def names(self) -> Labels:
         """Names of all items."""
         return self.mode.labels_of(self.public.catalogue)
