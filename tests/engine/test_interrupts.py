@@ -19,7 +19,7 @@ from discreet import (
 from discreet.domains import LpBall
 from discreet.engine.engine import Engine
 from discreet.engine.journal import FileJournal
-from discreet.engine.rounds import Rounds
+from discreet.engine.waiting import Waiting
 from discreet.learners.forced import forced
 from discreet.learners.running_sum.prefixes import PrefixPhase
 from discreet.losses import SquaredLoss
@@ -60,11 +60,12 @@ def test_an_interrupt_while_rounds_are_opened_costs_them_and_opens_none_twice(
 ) -> None:
     sums = counting()
 
-    def interrupted(self: Rounds, *arguments: Any) -> None:
+    def interrupted(self: Waiting, *arguments: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Rounds, "_count_masks", interrupted)
+        patched.setattr(Waiting, "add", interrupted)
+        patched.setattr(Waiting, "add_many", interrupted)
         for ask in (lambda: sums.open_many(10), sums.open):
             with pytest.raises(KeyboardInterrupt):
                 ask()
