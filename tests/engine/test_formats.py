@@ -120,6 +120,21 @@ def test_a_state_that_an_upgrader_translates_goes_on_under_the_present_calibrati
     assert state_file.read(path).calibration == present
 
 
+@pytest.mark.parametrize("number", [FORMATS.newest - 1, FORMATS.newest])
+def test_a_file_cannot_say_by_itself_that_it_was_translated(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the sums of another calibration would be read as if they were of this one."""
+    with_earlier(monkeypatch)
+    path = tmp_path / "state"
+    sums = RunningSum(2, 10, Privacy(1.0), bound=1.0, seed=1)
+    record = record_of(sums.snapshot()) | {"calibration": TRANSLATED}
+    path.write_bytes(old := state_file.framed(record, number, EARLIER))
+    with pytest.raises(StateError, match="state makes no sense"):
+        discreet.load(path)
+    assert path.read_bytes() == old
+
+
 def test_the_columns_of_a_run_of_an_earlier_format_are_upgraded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from discreet import (
     SetMaximizer,
     StateError,
 )
+from discreet.engine.request import Batch
 from discreet.engine.state_file import encode
 from discreet.engine.tickets import Ticket, Tickets
 from discreet.errors import DiscreetError
@@ -531,3 +532,43 @@ def test_an_interrupt_after_counting_does_not_let_a_person_count_twice(
     assert not sums.close_many(tickets, ONE * 2).any()
     assert people(sums) == 4
     assert sums.clock == 4
+
+
+@pytest.mark.parametrize(
+    "of_shop",
+    [{"feedback": "clicks"}, {"feedback": "bandit"}, {"stream": "adversarial"}],
+    ids=str,
+)
+def test_the_kept_decision_of_a_round_is_what_would_be_decided_again(
+    of_shop: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With masks, with events between a question and its answer, and across releases."""
+    compared = []
+
+    def decided_twice(batch: Batch) -> np.ndarray:
+        assert batch.decide is not None
+        again = batch.decide(batch.rounds, batch.request)
+        if batch.kept is not None:
+            assert np.array_equal(batch.kept, again)
+            compared.append(batch.rounds)
+        return again
+
+    monkeypatch.setattr(Batch, "decisions", property(decided_twice))
+    shop = SetMaximizer(6, 2, 2000, Privacy(4.0, 1e-6), max_items=9, seed=1, **of_shop)
+    chance = np.random.default_rng(0)
+    waiting: list[Ticket] = []
+    for round in range(400):
+        mask = chance.random(9) < 0.7
+        mask[:3] = True
+        waiting.append(shop.open(None, mask if round % 3 else None))
+        if round % 40 == 20:
+            with suppress(DiscreetError):
+                shop.change(add=[None])
+                shop.retire(3 + round // 40)
+        ticket = waiting.pop(int(chance.integers(len(waiting))) if round % 5 == 0 else -1)
+        answer: Any = {"clicks": ticket.decision[0], "bandit": 0.5}.get(
+            str(of_shop.get("feedback")), chance.uniform(0, 0.3, size=9)
+        )
+        shop.close(ticket, answer)
+    assert shop.releases > 1
+    assert len(compared) > 300

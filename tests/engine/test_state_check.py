@@ -224,6 +224,19 @@ def test_impossible_items_are_refused_before_compiled_code_reads_them(
         discreet.load(path)
 
 
+def test_a_slate_that_shows_an_item_twice_is_refused(memory_path: Path) -> None:
+    """The gains of that item would be added twice to one cell, beyond the bound of a visitor."""
+    snapshot = lived(next(case for case in cases() if case.name == "sets"), 6)
+    path = memory_path / "state"
+    path.write_bytes(state_file.encode(snapshot))
+    discreet.load(path).detach()
+    public = snapshot.public | {"slate": np.zeros_like(snapshot.public["slate"])}
+    assert public["slate"].size > 1
+    path.write_bytes(state_file.encode(replace(snapshot, public=public)))
+    with pytest.raises(StateError, match="does not fit its settings"):
+        discreet.load(path)
+
+
 def test_impossible_trials_are_refused(memory_path: Path) -> None:
     shop = SetMaximizer(5, 2, 20_000, Privacy(1.0), feedback="clicks", seed=1)
     while shop.snapshot().public["phase"] != "ExchangePlan":

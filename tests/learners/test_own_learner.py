@@ -187,3 +187,53 @@ def test_a_draw_beyond_its_declared_price_is_refused_at_the_door() -> None:
     with pytest.raises(BudgetError, match="the next draw costs"):
         poll.release_if_due()
     assert poll.releases == 0
+
+
+# --- what a mode of an author must not do ---------------------------------------------------------
+
+
+def test_a_door_that_a_phase_has_kept_is_shut_after_the_release() -> None:
+    """What is left of its charge pays for no draw that no commit would hold."""
+    kept: list[Any] = []
+
+    class Keeping(Drawn):
+        def update(self, released: extend.Released) -> Public:
+            kept.append(released[self.mode.votes])
+            return Public()
+
+    class KeepingVotes(BlockDraws):
+        phase = Keeping
+
+    class Kept(Poll):
+        modes: ClassVar[Any] = {"keeping": KeepingVotes}
+
+    poll = Kept.from_settings(made(seed=1).settings)
+    poll.replay([1] * 4)
+    poll.release_if_due()
+    votes, door = kept[0]
+    selection = poll._engine.problem.mode.selection
+    with pytest.raises(BudgetError, match="this door is shut"):
+        door.select(selection, votes)
+
+
+def test_questions_of_an_author_are_asked_in_every_round() -> None:
+    class Masked(extend.Questions):
+        def request(self, *asked: Any, **how: Any) -> extend.Request:
+            request = super().request(*asked, **how)
+            if request.available is None:
+                raise ConfigError("every round needs a mask")
+            return request
+
+    class MaskedVotes(RunningVotes):
+        questions = Masked(3)
+
+    class MaskedPoll(Poll):
+        modes: ClassVar[Any] = {"masked": MaskedVotes}
+
+    poll = MaskedPoll.from_settings(made(seed=1).settings)
+    for ask in (poll.act, poll.open):
+        with pytest.raises(ConfigError, match="every round needs a mask"):
+            ask()
+    assert poll.clock == 0
+    poll.act(available=[True, True, False])
+    assert poll.clock == 1

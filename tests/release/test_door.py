@@ -131,3 +131,13 @@ def test_noise_is_added_to_the_aggregated_values() -> None:
     noise = door(1.0).add_noise(DiscreteLaplace(50), counts.empty())
     assert (noisy - noise).tolist() == [7, 0, 3, 1000]
     assert isinstance(people, Aggregate)
+
+
+def test_a_door_that_is_shut_draws_nothing_more() -> None:
+    people = OneChoice(2).empty()
+    for amount in (10.0, 0.0):
+        door = Door(seeded_bits(1, 0), pure(amount), 0)
+        door.shut()
+        with pytest.raises(BudgetError, match="this door is shut"):
+            door.add_noise(DiscreteLaplace(10), people)
+        assert not door.opened

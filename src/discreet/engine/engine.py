@@ -234,6 +234,8 @@ class Engine:
             if door.opened:
                 self._fail(RoundsState(clock, mask_counts=mask_counts))
             raise
+        finally:
+            door.shut()  # a phase may have kept it: nothing is drawn outside the release
         self._published = published
         return Snapshot(  # not `replace`, which takes 2 µs more
             identity=snapshot.identity,

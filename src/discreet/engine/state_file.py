@@ -25,7 +25,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.engine.codec import fingerprint
-from discreet.engine.formats import FORMATS, PRESENT, Formats, Origin, Record, Version
+from discreet.engine.formats import (
+    FORMATS,
+    PRESENT,
+    TRANSLATED,
+    Formats,
+    Origin,
+    Record,
+    Version,
+)
 from discreet.engine.snapshot import Snapshot
 from discreet.engine.state_record import record_of, snapshot_of
 from discreet.errors import StateError
@@ -118,6 +126,8 @@ def decode(content: bytes, name: str, formats: Formats = FORMATS) -> Snapshot:
     try:
         header = json.loads(body[START.size : arrays_begin])
         record = _Arrays(memoryview(body)[arrays_begin:]).put_into(header)
+        if record.get("calibration") == TRANSLATED:
+            raise ValueError  # only an upgrader says so, never a file
         record = formats.upgraded("state", record, start.origin)
         if start.origin.format < formats.newest:
             record["settings_hash"] = fingerprint(record["settings"])

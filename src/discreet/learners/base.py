@@ -18,6 +18,7 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Mask
+from discreet.engine.declarations import Questions
 from discreet.engine.engine import DoorMaker
 from discreet.engine.mode import Mode
 from discreet.engine.people import Name, name_of, names_of
@@ -125,7 +126,10 @@ class Learner(Readable, Generic[Decision, Decisions]):
         self._keyed = settings.keyed
         timer = CheckpointTimer(checkpoint)
         problem = self.problem_for(settings)
-        self._asks_nothing = not (settings.keyed or problem.questions.takes_context)
+        asked = type(problem.questions)
+        takes_nothing = asked.request is Questions.request and not asked.takes_context
+        self._asks_nothing = takes_nothing and not settings.keyed
+        """Whether a round may come without context, mask and person, which then need no check."""
         self._attach(problem, journal, timer, door)
 
     @classmethod

@@ -168,6 +168,10 @@ class Door:
         addend = aggregate.values.reshape(-1).copy()  # hidden state must not change with later adds
         return sums.step(public, hidden, addend, self.noised)
 
+    def shut(self) -> None:
+        """Refuse all later draws: the release is made, or given up."""
+        self._left = -1
+
     # --- the draws themselves, after payment; audits override these -------------------------------
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
@@ -209,6 +213,8 @@ class Door:
         """Take the charge from what is reserved, or raise before anything is drawn."""
         due = units_of(charge)
         if charge.measure != self._measure or due > self._left:
+            if self._left < 0:
+                raise BudgetError("this door is shut: it draws for one release, and not after it")
             left = self._left / units_of(Charge(self._measure, 1.0))
             raise BudgetError(
                 f"the next draw costs {charge.amount:.3g} ({charge.measure}) and {left:.3g} "

@@ -261,6 +261,15 @@ def test_a_planned_block_charges_its_own_people_for_what_is_measured() -> None:
     )
 
 
+@pytest.mark.parametrize("charge", [pure(1.1), zcdp(0.01)], ids=str)
+def test_a_planned_block_that_costs_more_than_was_declared_is_refused(charge: Any) -> None:
+    """The guarantee states the declared charge as the total, from the first round on."""
+    phases = adaptive()
+    measured = phases.measured(block_of(40, Interactive("held", OneChoice((3,)), charge)))
+    with pytest.raises(ConfigError, match=r"more than the 1 \(pure\) of Adaptive\.charge"):
+        phases.step(FORTY, measured, 0, 100)
+
+
 def test_a_block_that_reads_nobody_is_free() -> None:
     phases = adaptive()
     measured = phases.measured(block_of(40))

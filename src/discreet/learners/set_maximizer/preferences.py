@@ -13,6 +13,7 @@ from discreet.engine.declarations import Answer, Readings, Stored
 from discreet.engine.phase import Phase
 from discreet.engine.phases import Scheduled
 from discreet.engine.request import Batch, Request
+from discreet.errors import StateError
 from discreet.feedback import as_callables, as_people
 from discreet.functions.person import reading
 from discreet.functions.sets import SetFunction
@@ -37,6 +38,8 @@ class SlateState(Stored):
 
     def check(self, mode: SetMode) -> None:
         self.catalogue.check_items(mode.settings.slots, self.slate)
+        if len(np.unique(self.slate)) < len(self.slate):  # gains of one item would count twice
+            raise StateError("a slate must not show an item twice")
 
 
 OwnState = TypeVar("OwnState", bound=SlateState)
