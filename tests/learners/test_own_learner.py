@@ -211,9 +211,9 @@ def test_a_door_that_a_phase_has_kept_is_shut_after_the_release() -> None:
     poll.replay([1] * 4)
     poll.release_if_due()
     votes, door = kept[0]
-    selection = poll._engine.problem.mode.selection
+    mode: Any = poll._engine.problem.mode
     with pytest.raises(BudgetError, match="this door is shut"):
-        door.select(selection, votes)
+        door.select(mode.selection, votes)
 
 
 def test_questions_of_an_author_are_asked_in_every_round() -> None:

@@ -134,7 +134,7 @@ def test_noise_is_added_to_the_aggregated_values() -> None:
 
 
 def test_a_door_that_is_shut_draws_nothing_more() -> None:
-    people = OneChoice(2).empty()
+    people = OneChoice((2,)).empty()
     for amount in (10.0, 0.0):
         door = Door(seeded_bits(1, 0), pure(amount), 0)
         door.shut()
