@@ -33,6 +33,7 @@ from discreet.engine.request import Batch, Block, Request
 from discreet.engine.schedule import DoublingBlocks, EqualBlocks, ListedBlocks, Segments
 from discreet.engine.settings import Settings
 from discreet.engine.statistics import (
+    Draws,
     Interactive,
     Measures,
     OneRelease,
@@ -61,6 +62,7 @@ __all__ = [
     "DecisionForm",
     "DisjointPaths",
     "DoublingBlocks",
+    "Draws",
     "Entry",
     "EqualBlocks",
     "Events",

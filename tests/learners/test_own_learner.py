@@ -133,10 +133,9 @@ class BlockCounts(Voting):
 
 
 class BlockDraws(Voting):
-    """One draw per block, at a share of its price: 1, if the author is right."""
+    """One draw per block."""
 
     phase = Drawn
-    declared: ClassVar[float] = 1.0
 
     @cached_property
     def selection(self) -> extend.Selection:
@@ -144,14 +143,21 @@ class BlockDraws(Voting):
 
     @cached_property
     def votes(self) -> extend.Interactive[extend.OneChoice]:
-        price = self.selection.charge(self.settings.privacy.budget.measure) * self.declared
-        return extend.Interactive("votes", self.choice, price, (self.selection,))
+        return extend.Interactive("votes", self.choice, (self.draw,))
+
+    @property
+    def draw(self) -> extend.Draws:
+        """The draw, as the mode declares it."""
+        return extend.Draws(self.selection, 1, self.settings.privacy.budget.measure)
 
 
 class Understated(BlockDraws):
-    """A mode whose declared price is half of what its draw costs."""
+    """A mode that declares another draw than it makes, at half of its cost."""
 
-    declared = 0.5
+    @property
+    def draw(self) -> extend.Draws:
+        half = extend.Selection.for_budget(self.settings.privacy.budget * 0.5, self.choice, draws=1)
+        return extend.Draws(half, 1, self.settings.privacy.budget.measure)
 
 
 @extend.register

@@ -25,6 +25,12 @@ class After(NamedTuple):
     hidden: State
 
 
+class Costing(NamedTuple):
+    """A mechanism of this price, which draws nothing."""
+
+    charge: Charge
+
+
 def nobody(aggregator: Any, aggregate: Aggregate) -> None:
     """Add nobody."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.budget.privacy import pure
-from discreet.engine.statistics import Interactive
+from discreet.engine.statistics import Draws, Interactive
 from discreet.errors import BudgetError
 from discreet.release.aggregators import OneChoice
 from discreet.release.selection import Selection
@@ -17,8 +17,7 @@ DRAW = Selection.for_budget(pure(0.5), CHOICE, draws=1)
 
 
 def two_draws() -> Interactive[OneChoice]:
-    price = DRAW.charge("pure") * 2
-    return Interactive("favourites", CHOICE, price, (DRAW,))
+    return Interactive("favourites", CHOICE, (Draws(DRAW, 2, "pure"),))
 
 
 def test_people_pay_for_all_draws_of_their_block_and_for_no_other() -> None:
@@ -56,10 +55,12 @@ def test_draws_read_the_people_of_the_block() -> None:
 
 
 def test_mechanisms_are_part_of_the_calibration() -> None:
-    price = two_draws().price
+    once = Draws(DRAW, 1, "pure")
     others = [
         two_draws(),
-        Interactive("favourites", CHOICE, price),
-        Interactive("x", CHOICE, price),
+        Interactive("favourites", CHOICE, (once,)),
+        Interactive("favourites", CHOICE, (once, once)),
+        Interactive("favourites", CHOICE, (once,), (2**16,)),
+        Interactive("x", CHOICE, (once,)),
     ]
-    assert len({repr(each.constants) for each in others}) == 3
+    assert len({repr(each.constants) for each in others}) == 5

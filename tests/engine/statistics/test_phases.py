@@ -30,7 +30,7 @@ from discreet.errors import ConfigError, StateError
 from discreet.limits import MOST_ROUNDS
 from discreet.release.aggregators import OneChoice, Rows
 from engine.counting import Counting, CountingPhase, settings
-from engine.statistics.blocks import exact
+from engine.statistics.blocks import Costing, exact
 
 USUAL = Privacy(1.0, 1e-6)
 UNITS = Units(low=-1.0, high=1.0)
@@ -265,7 +265,9 @@ def test_a_planned_block_charges_its_own_people_for_what_is_measured() -> None:
 def test_a_planned_block_that_costs_more_than_was_declared_is_refused(charge: Any) -> None:
     """The guarantee states the declared charge as the total, from the first round on."""
     phases = adaptive()
-    measured = phases.measured(block_of(40, Interactive("held", OneChoice((3,)), charge)))
+    measured = phases.measured(
+        block_of(40, Interactive("held", OneChoice((3,)), (Costing(charge),)))
+    )
     with pytest.raises(ConfigError, match=r"more than the 1 \(pure\) of Adaptive\.charge"):
         phases.step(FORTY, measured, 0, 100)
 
@@ -303,7 +305,7 @@ def test_a_report_that_no_state_was_made_for_is_refused_before_it_is_drawn() -> 
 
 
 def test_an_interactive_block_may_be_planned() -> None:
-    held = Interactive("held", OneChoice((3,)), pure(0.4))
+    held = Interactive("held", OneChoice((3,)), (Costing(pure(0.4)),))
     phases = adaptive()
     step = phases.step(FORTY, phases.measured(block_of(40, held)), 0, 100)
     assert step == Step(40, pure(0.4), cohort=0)

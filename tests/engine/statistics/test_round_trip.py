@@ -24,7 +24,7 @@ from discreet.engine.statistics import (
     Units,
 )
 from discreet.release.aggregators import OneChoice, PublicCells
-from engine.statistics.blocks import next_release
+from engine.statistics.blocks import Costing, next_release
 
 USUAL = Privacy(1.0, 1e-6)
 UNITS = Units(low=-1.0, high=1.0)
@@ -43,7 +43,7 @@ def report(schedule: Any, method: str) -> Report:
 
 KINDS: dict[str, Statistic[Any, Any]] = {
     "one release": OneRelease.for_budget("total", pure(0.5), CELLS),
-    "interactive": Interactive("held", OneChoice((3,)), pure(0.5)),
+    "interactive": Interactive("held", OneChoice((3,)), (Costing(pure(0.5)),)),
     "tree": total(BLOCKS, "honaker"),
     "factorisation": total(BLOCKS, "toeplitz"),
     "disjoint": total(BLOCKS, "disjoint"),

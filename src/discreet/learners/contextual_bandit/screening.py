@@ -17,7 +17,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.privacy import Charge
 from discreet.engine.request import Block
-from discreet.engine.statistics import Interactive, Measures, OneRelease, Opened, Released
+from discreet.engine.statistics import Draws, Interactive, Measures, OneRelease, Opened, Released
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People
 from discreet.learners.contextual_bandit.public import ContextualPublic
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
@@ -64,8 +64,8 @@ class ScoredFeatures:
     @property
     def statistic(self) -> Interactive[ChosenRows]:
         """All draws of an arm together, for which the people of the block pay."""
-        price = self.draw.charge("zcdp") * self.picks + self.values.charge
-        return Interactive("scores", self.scores, price, (self,))
+        draws = Draws(self.draw, self.picks, "zcdp"), self.values
+        return Interactive("scores", self.scores, draws, (self.scores,))
 
     def drawn(self, opened: Opened, eligible: Mask) -> Drawn:
         """Draw eligible features for every arm, and release their sums."""

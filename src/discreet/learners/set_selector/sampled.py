@@ -103,10 +103,9 @@ class Sampled(SelectorMode):
 
     @cached_property
     def people(self) -> Interactive[HeldRows]:
-        of_path = self.path.charge
-        price = of_path if self.value_noise is None else of_path + self.value_noise.charge
         held = HeldRows((self.settings.count, self.width), elsewhere=self.in_parts)
-        return Interactive("people", held, price, (self.path, LEVELS, self.value_noise))
+        draws = (self.path,) if self.value_noise is None else (self.path, self.value_noise)
+        return Interactive("people", held, draws, (LEVELS,))
 
     @property
     def error(self) -> float:

@@ -202,8 +202,7 @@ class ManyPasses(GradientMode):
     @cached_property
     def held(self) -> Interactive[HeldRows]:
         """All samples, from which the parts of the release are drawn one after the other."""
-        passes = self.passes
-        return Interactive("held", self.samples_held.aggregator, passes.charge, (*passes.parts,))
+        return Interactive("held", self.samples_held.aggregator, tuple(self.passes.parts))
 
     @cached_property
     def phases(self) -> Scheduled:

@@ -10,7 +10,6 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.budget.privacy import Charge
 from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.many_passes.held_samples import DecodedSamples, HeldSamples
@@ -55,14 +54,6 @@ class Passes:
         optional: list[Part | None] = [self.lengths, self.moments]
         single = [calibrated for calibrated in optional if calibrated is not None]
         return [*single, *self.grams, *self.clips, *self.steps]
-
-    @property
-    def charge(self) -> Charge:
-        """The charge of all parts together."""
-        total, *later = [calibrated.charge for calibrated in self.parts]
-        for charge in later:
-            total = total + charge
-        return total
 
 
 @dataclass(frozen=True, eq=False)
